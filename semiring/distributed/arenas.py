@@ -1,7 +1,7 @@
 """Memory on a GPU that other processes of the host map, and copy arrays from.
 
 An *arena* has two halves of the same size.  A process writes the arrays that it sends into a half, one after another,
-from multiples of 256 bytes on, in a *layout* that may be longer than a half: then its windows follow each other through
+from multiples of 256 bytes on, in a *layout* that may be longer than a half: then its chunks follow each other through
 the halves.  `Outgoing` is what a process writes, `Incoming` what it reads of another one; who waits for whom is in
 `peer`.
 """
@@ -18,7 +18,7 @@ from ..memory.arrays import Array, address_of
 _ALIGNED = 256
 # The bytes of a half: at least this, so that an arena fills whole pages of 2 MiB, which nothing else is mapped with ...
 LEAST = 1 << 20
-# ... and at most this (a window takes 0.35 ms at 372 GB/s, several times the host's time for one) and this share of
+# ... and at most this (a chunk takes 0.35 ms at 372 GB/s, several times the host's time for one) and this share of
 # the memory: a grid has three groups, each with an arena of two halves.
 _MOST, _SHARE = 1 << 27, 64
 
@@ -48,13 +48,17 @@ class Library(NamedTuple):
 
 
 class Arena:
-    """An allocation with two halves of `half` bytes.  told: the ranks that have been sent its handle."""
+    """An allocation with two halves of `half` bytes.  announced: the ranks that have been sent its handle."""
 
     def __init__(self, library: Library, half: int) -> None:
         self._library, self.half = library, half
         self.address = library.allocate(2 * half)
-        self.handle: bytes = library.runtime.ipcGetMemHandle(self.address)
-        self.told: set[int] = set()
+        try:
+            self.handle: bytes = library.runtime.ipcGetMemHandle(self.address)
+        except BaseException:
+            self.free()
+            raise
+        self.announced: set[int] = set()
 
     def free(self) -> None:
         """Free the memory, which no process maps."""
@@ -64,18 +68,18 @@ class Arena:
 class Posted(NamedTuple):
     """What a process sends with a message of the arrays that it has written.
 
-    first: the half of the first window.  windows: their number.  places: of the receiver's arrays in the layout.
-    arena: its handle and the bytes of a half, for a receiver that has not been told of it.
+    first: the half of the first chunk.  chunks: their number.  places: of the receiver's arrays in the layout.
+    arena: its handle and the bytes of a half, for a receiver that has not been sent it.
     """
 
     first: int
-    windows: int
+    chunks: int
     places: list[int]
     arena: tuple[bytes, int] | None
 
 
 class Outgoing:
-    """The arena of this process: arrays are written into it, window by window.
+    """The arena of this process: arrays are written into it, chunk by chunk.
 
     ready: events of this process, recorded when a half has been written.  read: by rank, the events of the others,
     recorded when they have read a half.
@@ -86,7 +90,7 @@ class Outgoing:
         self.ready = [library.event(), library.event()]
         self.read: dict[int, list[int]] = {}
         self.arena: Arena | None = None
-        # Arenas that were too small: first others are told of the next one, then they have closed these.
+        # Arenas that were too small: first others are sent the handle of the next one, then they have closed these.
         self._replaced: list[Arena] = []
         self._closed: list[Arena] = []
         self._half, self._most = 0, 0
@@ -96,7 +100,7 @@ class Outgoing:
         self._receivers: list[int] = []
 
     def lay_out(self, arrays: dict[int, list[Array]]) -> dict[int, Posted]:
-        """Write the first window of the arrays for each rank; return what ranks are sent of it, empty without arrays.
+        """Write the first chunk of the arrays for each rank; return what ranks are sent of it, empty without arrays.
 
         An array for several ranks is written once.  OutOfMemory if there is no memory for any arena.
         """
@@ -112,29 +116,29 @@ class Outgoing:
             return {}
         self._receivers = [rank for rank, each in arrays.items() if each]
         arena = self._arena(end)
-        first, windows = self._half, -(-end // arena.half)
+        first, chunks = self._half, -(-end // arena.half)
         self.write(0)
         described = (arena.handle, arena.half)
         return {
             rank: Posted(
                 first,
-                windows,
+                chunks,
                 [places[id(array)] for array in arrays.get(rank, ())],
-                described if self._tells(arena, rank) else None,
+                described if self._announces(arena, rank) else None,
             )
             for rank in self._others
-            if windows > 1 or arrays.get(rank) or self._tells(arena, rank)
+            if chunks > 1 or arrays.get(rank) or self._announces(arena, rank)
         }
 
-    def write(self, window: int) -> None:
-        """Queue the copies of a window into the next half, behind those that others have queued from it."""
+    def write(self, chunk: int) -> None:
+        """Queue the copies of a chunk into the next half, behind those that others have queued from it."""
         library, arena, stream, half = self._library, self.arena, self._library.stream(), self._half
         assert arena is not None
         for rank in self._readers[half]:
             library.runtime.streamWaitEvent(stream, self.read[rank][half])
         target = arena.address + half * arena.half
         sizes = [(place, array.nbytes) for array, place in self._items]
-        for number, within, at, count in cut(sizes, window * arena.half, arena.half):
+        for number, within, at, count in parts_of_chunk(sizes, chunk * arena.half, arena.half):
             library.copy(target + at, address_of(self._items[number][0]) + within, count, stream)
         library.runtime.eventRecord(self.ready[half], stream)
         self._readers[half] = self._receivers
@@ -144,7 +148,7 @@ class Outgoing:
         """Note that the others have been sent what was posted, and free what they have closed before."""
         arena = self.arena
         if arena is not None:
-            arena.told.update(rank for rank, each in posted.items() if each.arena is not None)
+            arena.announced.update(rank for rank, each in posted.items() if each.arena is not None)
         if not self._replaced and not self._closed:
             return
         assert arena is not None
@@ -153,17 +157,17 @@ class Outgoing:
                 self._library.runtime.eventSynchronize(event)  # waits for the device: rare
             for old in self._closed:
                 old.free()
-        self._closed = [old for old in self._replaced if old.told <= arena.told]
-        self._replaced = [old for old in self._replaced if not old.told <= arena.told]
+        self._closed = [old for old in self._replaced if old.announced <= arena.announced]
+        self._replaced = [old for old in self._replaced if not old.announced <= arena.announced]
 
     def forget(self) -> None:
         """Release the arrays of the current call."""
         self._items = []
 
-    def _tells(self, arena: Arena, rank: int) -> bool:
-        """Whether a rank is to be told of the arena: it reads from it, or maps an older one."""
-        reads = rank in self._receivers or any(rank in old.told for old in self._replaced)
-        return reads and rank not in arena.told
+    def _announces(self, arena: Arena, rank: int) -> bool:
+        """Whether a rank is to be sent the handle of the arena: it reads from it, or maps an older one."""
+        reads = rank in self._receivers or any(rank in old.announced for old in self._replaced)
+        return reads and rank not in arena.announced
 
     def _arena(self, count: int) -> Arena:
         """Return an arena for a layout of so many bytes: with larger halves than now, if there is memory for them."""
@@ -184,7 +188,7 @@ class Outgoing:
                 self._replaced.append(self.arena)
             self.arena, self._readers = made, [[], []]
         if half < wanted:
-            self._most = self.arena.half  # layouts have more windows from now on
+            self._most = self.arena.half  # layouts have more chunks from now on
         return self.arena
 
 
@@ -201,7 +205,7 @@ class Incoming:
         self._arena: tuple[bytes, int] | None = None
         self._address: int | None = None
 
-    def told(self, arena: tuple[bytes, int] | None) -> None:
+    def announced(self, arena: tuple[bytes, int] | None) -> None:
         """Close the memory that is mapped, if the arena is another one, which the next copy maps."""
         if arena is None or arena == self._arena:
             return
@@ -211,15 +215,15 @@ class Incoming:
             self._library.runtime.ipcCloseMemHandle(self._address)
         self._address, self._arena = None, arena
 
-    def copy(self, posted: Posted, window: int, arrays: Sequence[Array]) -> None:
-        """Queue the copies of what a window has of the arrays, behind the event that it was written."""
+    def copy(self, posted: Posted, chunk: int, arrays: Sequence[Array]) -> None:
+        """Queue the copies of what a chunk has of the arrays, behind the event that it was written."""
         assert self._arena is not None
         handle, size = self._arena
         sizes = [(place, array.nbytes) for array, place in zip(arrays, posted.places, strict=True)]
-        copies = list(cut(sizes, window * size, size))
+        copies = list(parts_of_chunk(sizes, chunk * size, size))
         if not copies:
             return
-        library, stream, half = self._library, self._library.stream(), (posted.first + window) % 2
+        library, stream, half = self._library, self._library.stream(), (posted.first + chunk) % 2
         if self._address is None:
             self._address = int(library.runtime.ipcOpenMemHandle(handle))
         source = self._address + half * size
@@ -229,10 +233,10 @@ class Incoming:
         library.runtime.eventRecord(self.read[half], stream)
 
 
-def cut(items: Sequence[tuple[int, int]], begin: int, count: int) -> Iterator[tuple[int, int, int, int]]:
-    """Yield what the window of `count` bytes from `begin` has of the items of a layout, each a place and its bytes.
+def parts_of_chunk(items: Sequence[tuple[int, int]], begin: int, count: int) -> Iterator[tuple[int, int, int, int]]:
+    """Yield what the chunk of `count` bytes from `begin` has of the items of a layout, each a place and its bytes.
 
-    (number of the item, where the part begins in the item, and in the window, and its bytes)
+    (number of the item, where the part begins in the item, and in the chunk, and its bytes)
     """
     for number, (place, size) in enumerate(items):
         low, high = max(place, begin), min(place + size, begin + count)

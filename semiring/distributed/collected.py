@@ -1,7 +1,9 @@
 """Entries that are collected step by step: those of a step are added in place where they are few.
 
 A union of all that was found with the few entries of a step costs a pass over all, and a search along a path has a
-million steps.  The arrays belong to the collection alone, which is why they may change (docs/decisions/0033).
+million steps.  After the first addition the arrays belong to the collection, which is why they may change
+(docs/decisions/0033).  Who reads them as a mask, or has been sent their bits, may find entries of later steps: those
+are in the closure too, so nothing that they keep out is needed.
 """
 
 from __future__ import annotations
@@ -14,8 +16,8 @@ from ..engines import registry
 from ..engines.sliced.row_slices import same_iso
 from ..engines.spec_write import UpdateVector
 from ..formats import Bitmap, Count, Full, IndexList, VectorStore, array_module, dense_values, with_values, word_count
-from ..operators.types import TypedBinary, TypedMonoid
-from .parts import union
+from ..operators.types import TypedMonoid
+from .parts import first_of, union
 
 __all__ = ["Collected", "has_slots"]
 
@@ -29,7 +31,9 @@ def has_slots(size: int, expected: int) -> bool:
 
 
 class Collected:
-    """A vector to which entries are added; where both have one, a monoid combines them, and of `any` the first stays.
+    """A vector to which entries are added; where both have one, an idempotent monoid combines them.
+
+    Of `any` the first one stays.
 
     expected: how many entries it may get, nearly (`has_slots`).
     """
@@ -59,8 +63,7 @@ class Collected:
         self._owned = True
 
     def _updated(self, u: Bitmap | Full, t: VectorStore) -> VectorStore:
-        z = t.dtype
-        accum = TypedBinary("first", z, z, z, "x") if self._add.is_any else self._add.op
+        accum = first_of(t.dtype) if self._add.is_any else self._add.op
         return cast(VectorStore, registry.run(UpdateVector(u, t, t, None, accum), self._engine))
 
     def _with_slots(self) -> Bitmap | Full:

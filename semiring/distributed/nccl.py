@@ -131,7 +131,8 @@ class NcclCommunicator(Communicator):
             if message is not None and rank != self.rank
         }
         # What is sent is the memory in its order.
-        departing = {rank: [contiguous(array) for array in sent[rank]] for rank in others}
+        in_order = {id(array): contiguous(array) for rank in others for array in sent[rank]}
+        departing = {rank: [in_order[id(array)] for array in sent[rank]] for rank in others}
         wanted = any(departing.values()) or any(arrays.values())
         if self._group is None and any(self.inner._gather_all(wanted)):
             # Before the first array is sent, all processes of the group are connected.

@@ -166,7 +166,7 @@ def concatenated(pieces: Sequence[VectorStore], engine: str, device: str) -> Vec
     """Return consecutive pieces as one vector."""
     parts, at = [], 0
     for piece in pieces:
-        if not isinstance(piece, IndexList) or piece.nvals:
+        if piece.size and (not isinstance(piece, IndexList) or piece.nvals):
             parts.append(Part(at, at + piece.size, piece))
         at += piece.size
     full = all(isinstance(part.entries, Full) for part in parts) and sum(p.last - p.first for p in parts) == at
@@ -177,10 +177,11 @@ def concatenated(pieces: Sequence[VectorStore], engine: str, device: str) -> Vec
 
 def shifted(u: VectorStore, by: int) -> VectorStore:
     """Return a vector with a number added to each value."""
+    number = np.array(by).astype(u.dtype)[()]  # wraps as the values do
     if u.values is None:
         assert u.iso is not None
-        return with_values(u, u.dtype, None, u.iso + u.dtype.type(by))
-    return with_values(u, u.dtype, u.values + u.dtype.type(by), None)
+        return with_values(u, u.dtype, None, u.iso + number)
+    return with_values(u, u.dtype, u.values + number, None)
 
 
 def section(u: VectorStore, first: int, last: int, engine: str) -> VectorStore:
@@ -282,12 +283,13 @@ def folded(grid: Grid, t: VectorStore, ranks: range, size: int, monoid: TypedMon
 
 def union(a: Any, b: Any, monoid: TypedMonoid) -> Any:
     """Return the entries of both, combined by a monoid where both have one; of `any` those of a."""
-    op = _first(a.dtype) if monoid.is_any else monoid.op
+    op = first_of(a.dtype) if monoid.is_any else monoid.op
     if a.dtype != b.dtype:
         return ewise_add(a, b, op).into()
     return registry.run(Ewise(a, b, op, "union"), engine_for(a.device))
 
 
 @functools.lru_cache(maxsize=256)
-def _first(dtype: np.dtype[Any]) -> TypedBinary:
+def first_of(dtype: np.dtype[Any]) -> TypedBinary:
+    """Return the operator whose result is its first operand."""
     return TypedBinary("first", dtype, dtype, dtype, "x")

@@ -18,11 +18,11 @@ queued before the waits for it.
 
 Every wait is for what was queued before it, so no two streams wait for each other.  A collective that ends in `Failed`
 has been entered by all too.  A receiver that has failed before it copied leaves the event as it was: nothing reads what
-is overwritten.  A layout of several windows is the same protocol, with a collective without data before each further
+is overwritten.  A layout of several chunks is the same protocol, with a collective without data before each further
 one.
 
-The arena grows.  A larger one replaces it, and in the same call all who were told of the old one are told of the new
-one, and close what they have mapped; once the next collective has returned, the old one is freed.  At its end a process
+The arena grows.  A larger one replaces it, and in the same call its handle is sent to all who have that of the old one,
+and close what they have mapped; once the next collective has returned, the old one is freed.  At its end a process
 waits for its GPU, and then for the end of all others (`mpi`), so that no copy is left to be made; it frees nothing.
 
 The inner communicator watches for processes that make no call, or have died, and ends all.  The stream of a process may
@@ -100,7 +100,7 @@ class PeerCommunicator(Communicator):
         mine, arrays = divided(message, self._library.arrays)
 
         def send(posted: dict[int, Posted]) -> list[Any]:
-            # All are sent the same: if one of them is to be told of the arena, all are.
+            # All are sent the same: if one of them is to be sent the handle of the arena, all are.
             common = max(posted.values(), key=lambda each: each.arena is not None, default=None)
             return self.inner._gather_all(_header(mine, common))
 
@@ -128,7 +128,7 @@ class PeerCommunicator(Communicator):
             posted = outgoing.lay_out(sent) if sent else {}
             found = send(posted)
             outgoing.arrived(posted)
-            made = self._received(found, max((each.windows for each in posted.values()), default=0))
+            made = self._received(found, max((each.chunks for each in posted.values()), default=0))
             made[self.rank] = own
             return made
         finally:
@@ -137,23 +137,23 @@ class PeerCommunicator(Communicator):
     def _received(self, found: Sequence[Header | None], written: int) -> list[Any]:
         """Copy the arrays of the messages that were found, and return the messages.
 
-        written: how many windows there are of what this process sends.
+        written: how many chunks there are of what this process sends.
         """
         headers = [(rank, header) for rank in self._others if (header := found[rank]) is not None]
         posted = {rank: Posted(*at) for rank, (_, at) in headers if at is not None}
         for rank, each in posted.items():
-            self._incoming[rank].told(each.arena)
+            self._incoming[rank].announced(each.arena)
         messages = {
             rank: (message, expected(message, self._library.arrays)) for rank, (message, _) in headers if message
         }
-        for window in range(max([written, *(each.windows for each in posted.values())])):
-            if window:
-                if window < written:
-                    self._outgoing.write(window)
+        for chunk in range(max([written, *(each.chunks for each in posted.values())])):
+            if chunk:
+                if chunk < written:
+                    self._outgoing.write(chunk)
                 self.inner._gather_all(None)
             for rank, each in posted.items():
                 if each.places:
-                    self._incoming[rank].copy(each, window, messages[rank][1])
+                    self._incoming[rank].copy(each, chunk, messages[rank][1])
         made: list[Any] = [None] * self.size
         for rank, (message, arrays) in messages.items():
             made[rank] = joined(message, arrays)

@@ -10,7 +10,8 @@ A gap of g positions from the entry before is g // 255 bytes of 255, and the byt
 At the densities at which this is the smallest form it takes fewer bytes than the LEB128 numbers of compressed matrices.
 
 Values follow, one for each entry; none where all entries share one, which is sent beside them.  Vectors without entries
-are not sent at all.  Everything is computed by the array module of the parts.
+are not sent at all, but for bitmaps between GPUs that nobody has counted.  Everything is computed by the array module
+of the parts.
 """
 
 from __future__ import annotations
@@ -98,7 +99,7 @@ class Sent:
 
 
 def encoded(u: VectorStore, group: Communicator) -> Sent | None:
-    """Return a vector as it is sent to processes of a group; None if it has no entries.
+    """Return a vector as it is sent to processes of a group; None if it is known to have no entries.
 
     It is compressed between hosts alone: within one, a byte costs less than the work to save it.  Where arrays go from
     GPU to GPU a bitmap with one value stays a bitmap, however few its entries.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..engines.constants import product_value
+from ..engines.constants import POSITIONS, product_value
 from ..engines.spec import Mxm
 from ..formats import CSR, with_values
 from .blocks import flat_bytes, row_bytes
@@ -13,8 +13,6 @@ from .replicas import replicated, sent_in_place
 from .rows import has_whole_rows
 
 __all__ = ["estimated", "sent_bytes", "without_unread_values"]
-
-_POSITIONS = frozenset({"xi", "xj", "yi", "yj"})
 
 
 def sent_bytes(q: Mxm, a: CSR, b: CSR, grid: Grid, *, transposed: bool = False) -> dict[str, float]:
@@ -34,7 +32,7 @@ def sent_bytes(q: Mxm, a: CSR, b: CSR, grid: Grid, *, transposed: bool = False) 
     terms = a.nvals * b.nvals / max(ninner, 1) / size
     away = (size - 1) / size
     sent = {"c": ((width - 1) * of_a + (height - 1) * of_b) / size}
-    if size > 1 and not q.semiring.mult.uses & _POSITIONS and all((nrows, ninner, ncols)):
+    if size > 1 and not q.semiring.mult.uses & POSITIONS and all((nrows, ninner, ncols)):
         above = estimated(nrows, -(-ncols // width), terms, itemsize)
         beside = estimated(-(-nrows // height), ncols, terms, itemsize)
         sent["b"] = away * of_a / height + (height - 1) / height * above

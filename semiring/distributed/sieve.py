@@ -27,7 +27,7 @@ from ..engines.operands import Mask
 from ..engines.spec import Ewise, Keep
 from ..formats import CSR, Bitmap, Full, IndexList, VectorStore, array_module, dense_values, with_values
 from ..formats.bitmap import words_of_flags
-from ..formats.vectors import Uncounted
+from ..formats.vectors import Count, Uncounted
 from ..operators import monoid as monoids
 from ..operators.types import TypedMonoid
 from ..ops.convert import index_list
@@ -163,5 +163,6 @@ def _presence(u: Any) -> Any:
 
 
 def _copied(u: VectorStore) -> VectorStore:
-    """Return a vector whose presence bits nobody changes."""
-    return Bitmap(u.size, u.dtype, u.words.copy(), u.values, u.iso, u.count) if isinstance(u, Bitmap) else u
+    """Return the presence of a vector, which nobody changes."""
+    made: VectorStore = _presence(u)
+    return Bitmap(u.size, BOOL, u.words.copy(), None, _TRUE, Count(u.nvals)) if isinstance(u, Bitmap) else made

@@ -349,7 +349,7 @@ def _on_grid(operation: str, device: str) -> Implementation | None:
     function, fuses, condition = found
     if _single and grid_of(device).size == 1:
         function = functools.wraps(function)(functools.partial(_single[0], function))
-    when = None if condition is None else lambda spec: condition(spec, grid_of(device))
+    when = None if condition is None else lambda spec: grid_of(device).joint(condition, spec, grid_of(device))
 
     @functools.wraps(function)
     def carried_out(whole: Any) -> Any:

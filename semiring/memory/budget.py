@@ -2,9 +2,10 @@
 
 All device memory of the library comes from CuPy's default pool, but for what other processes map (`reserve`); and
 `config.device_memory` limits what that pool may hold beside it, in use or cached; so the process never holds more of
-the driver's memory than the budget.  Not counted, because
-the library does not allocate it: the CUDA context and the code and local memory of kernels (the same for every graph),
-allocations of other libraries outside the pool, and page-locked host memory, which is host memory.
+the driver's memory than the budget.  Not counted, because the library does not allocate it: the CUDA context and the
+code and local memory of kernels (the same for every graph), allocations of other libraries outside the pool, and
+page-locked host memory, which is host memory.
+
 The limit applies to the device that is current when the setting is made.
 """
 

@@ -52,9 +52,7 @@ def mxm(
     # Columns of nearly empty rows would be listed: an implementation for offsets of all rows cannot read them.
     listed = not transpose_b and prefers_hypersparse(b.ncols, b.nvals)
     by_column: Rows | None = None if listed else structure.orientation(b, not transpose_b, values=values)
-    if not is_resident(b) and b.format not in (
-        "full",
-        "parts",
-    ):  # its transpose, uncompressed and resident, is all that kernels read
+    # Kernels read rows outside the device; or the transpose if it is uncompressed and resident.  Grids keep both.
+    if not is_resident(b) and b.format not in ("full", "parts"):
         by_row, by_column = Rows(by_row.get()), None
     return Plan("mxm", shape, typed.z, a.device, Mxm(a, by_row, by_column, typed, method=method))

@@ -111,7 +111,7 @@ def test_products_in_every_way(shape: tuple[int, int], stays: str, monkeypatch: 
     rule = matrix_products.least_sent
 
     def chosen(q: Any, *rest: Any) -> str:
-        return "c" if rule(q, *rest) == "c" and q.semiring.mult.uses & matrix_products._POSITIONS else stays
+        return "c" if rule(q, *rest) == "c" and q.semiring.mult.uses & matrix_products.POSITIONS else stays
 
     monkeypatch.setattr(matrix_products, "least_sent", chosen)
     with use("reference"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -349,3 +350,69 @@ def test_an_error_that_no_process_catches_ends_all(tmp_path: Path) -> None:
     assert "rank 0 of 2 failed:" in ran.stderr
     assert "IndexOutOfBound" in ran.stderr
     assert "(rank 1 of 2)" in ran.stderr
+
+
+# Where a rank fails after the others have all that they need of it: modules, and functions in them.
+LATE = {
+    "degrees of a closure": ("semiring.distributed.operations.directions", "reduce_rows"),
+    "a transpose": ("semiring.distributed.operations.moving", "transpose"),
+    "memory for a replica": ("semiring.distributed.replicas", "free_memory"),
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "shape"),
+    [
+        ("degrees of a closure", (2, 1)),
+        ("degrees of a closure", (1, 2)),
+        ("a transpose", (1, 2)),
+        ("memory for a replica", (2, 1)),
+    ],
+)
+def test_what_is_kept_is_kept_by_all_ranks_or_by_none(
+    name: str, shape: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The calls that follow an error match, and have the right results."""
+    module, function = LATE[name]
+    place = importlib.import_module(module)
+    found, waiting = getattr(place, function), [True]
+
+    def failing(*args: Any) -> Any:
+        made = found(*args)
+        done = made.into() if hasattr(made, "into") else made
+        if threading.current_thread().name == "rank 1" and waiting:
+            waiting.clear()
+            raise exceptions.OutOfMemory("injected")
+        return made if done is made else Made(done)
+
+    def program(grid: Grid) -> list[Any]:
+        B = distributed.scatter(W, grid)
+        B = B.ewise_mult(B, "first").new()
+        outcomes: list[Any] = []
+        for _ in range(3):
+            try:
+                outcomes.append((B.is_symmetric_structure, sr.algorithms.bfs_levels(B, 0).nvals))
+                outcomes.append(B.mxm(B, "plus_pair").reduce_scalar("plus").value)
+            except exceptions.OutOfMemory as error:
+                outcomes.append(str(error))
+        return outcomes
+
+    monkeypatch.setattr(place, function, failing)
+    with sr.use("reference"):
+        outcomes = run(shape, program)
+    assert not waiting
+    assert [each for each in outcomes[0] if isinstance(each, str)] == ["injected (rank 1 of 2)"]
+    assert outcomes[0] == outcomes[1]
+    levels = sr.algorithms.bfs_levels(W, 0).nvals
+    products = W.mxm(W, "plus_pair").reduce_scalar("plus").value
+    assert outcomes[0][-2:] == [(W.is_symmetric_structure, levels), products]
+
+
+class Made:
+    """A plan that has been carried out."""
+
+    def __init__(self, store: Any) -> None:
+        self.store = store
+
+    def into(self) -> Any:
+        return self.store

@@ -10,7 +10,7 @@ import pytest
 
 import semiring as sr
 from semiring.distributed import Grid
-from semiring.distributed.arenas import LEAST, cut
+from semiring.distributed.arenas import LEAST, parts_of_chunk
 from semiring.distributed.communicator import Communicator, Failed
 from semiring.distributed.peer import PeerCommunicator, usable
 from semiring.distributed.threads import ThreadCommunicator, run_ranks
@@ -147,7 +147,7 @@ def test_layouts_that_no_memory_is_left_for(schedule: str) -> None:
 
 
 def test_large_arrays_from_one_to_one_of_several() -> None:
-    """All take part in the windows, and close an arena that was replaced, whatever they are sent."""
+    """All take part in the chunks, and close an arena that was replaced, whatever they are sent."""
     large = np.random.default_rng(1).integers(0, 255, 5 * LEAST, np.uint8)
     kept: list[tuple[int, list[Any]]] = []
 
@@ -339,7 +339,7 @@ def _on_one_host(communicator: Communicator) -> Communicator:
 def test_windows_hold_every_byte_once(size: int) -> None:
     items, found = [(0, 10), (256, 0), (256, 700), (1024, 1)], bytearray(1100)
     for begin in range(0, 1100, size):
-        for number, within, at, count in cut(items, begin, size):
+        for number, within, at, count in parts_of_chunk(items, begin, size):
             place = items[number][0] + within
             assert place == begin + at
             assert 0 <= at < at + count <= size

@@ -3,8 +3,9 @@
     c = x (+) x A (+) x A^2 (+) ...
 
 A step multiplies the frontier, the entries that are new or have improved.  Where entries are final on arrival, a mask
-keeps those that are present already out of the product.  Sums that change nothing where they belong are not sent.
-What a process keeps from step to step is changed in place, so a step costs no pass over all positions.
+keeps those that are present already out of the product.  Sums that change nothing where they belong are not sent, where
+that costs less than to send them.  What a process keeps from step to step is changed in place, unless it has few
+entries at many positions, so a step with few entries costs no pass over all positions.
 """
 
 from __future__ import annotations

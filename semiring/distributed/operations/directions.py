@@ -34,7 +34,7 @@ class Directions:
         self._reached = 0
         self._both = q.direction == "auto" and q.by_row.ready and q.by_column.ready
         if self._both:
-            self._entries, self._longest = q.by_row.get().nvals, longest(q.by_row.get())
+            self._entries, self._longest = q.by_row.get().nvals, longest(q.by_row.get(), grid)
 
     def pushes(self, frontier: VectorStore, waiting: int) -> bool:
         """Return whether a step pushes.  frontier: the piece of it; waiting: the entries of all.  Collective."""
@@ -55,24 +55,27 @@ class Directions:
         return not prefers_pull(_COSTS, work, waiting, edges)
 
 
-def degrees(a: CSR) -> Any:
+def degrees(a: CSR, grid: Grid) -> Any:
     """Return the number of entries of each row that has one, kept with the matrix.  Collective."""
     facts = a.pattern.facts
     if _DEGREES not in facts:
         dtype = index_dtype(a.ncols)
-        facts[_DEGREES] = reduce_rows(with_values(a, dtype, None, dtype.type(1)), "plus").into()
+        ones = with_values(a, dtype, None, dtype.type(1))
+        # Kept by all processes, or by none.
+        facts[_DEGREES] = grid.together(lambda: reduce_rows(ones, "plus").into())
     return facts[_DEGREES]
 
 
-def longest(a: CSR) -> int:
+def longest(a: CSR, grid: Grid) -> int:
     """Return the number of entries of the longest row, kept with the matrix.  Collective."""
     facts = a.pattern.facts
     if _LONGEST not in facts:
-        facts[_LONGEST] = int(reduce_scalar(degrees(a), "max")() or 0)
+        found = degrees(a, grid)
+        facts[_LONGEST] = grid.together(lambda: int(reduce_scalar(found, "max")() or 0))
     return cast(int, facts[_LONGEST])
 
 
 def edges_of(frontier: VectorStore, a: CSR, grid: Grid) -> int:
     """Return the number of entries in the rows of a frontier, of which this is the piece.  Collective."""
-    counted = registry.run(Keep(local(degrees(a)), Mask(frontier, True, False)), grid.engine)
+    counted = registry.run(Keep(local(degrees(a, grid)), Mask(frontier, True, False)), grid.engine)
     return grid.total(int(reduce_scalar(counted, monoids.plus[INT64])() or 0))

@@ -26,7 +26,7 @@ from __future__ import annotations
 import itertools
 
 from ...engines import recording, registry
-from ...engines.constants import product_value
+from ...engines.constants import POSITIONS, product_value
 from ...engines.operands import Index
 from ...engines.registry import across
 from ...engines.spec import Keep, Mxm
@@ -43,8 +43,6 @@ from ..parts import cut, local, local_mask, matrix, placed, union
 from ..product_bytes import sent_bytes, without_unread_values
 from ..sieve import Excluded
 from .replicated_products import by_replica
-
-_POSITIONS = frozenset({"xi", "xj", "yi", "yj"})
 
 Range = tuple[int, int]
 
@@ -86,7 +84,7 @@ def _by_stages(q: Mxm, a: CSR, b: CSR, grid: Grid) -> CSR:
     stages = sorted({*range(0, grid.size + 1, height), *range(0, grid.size + 1, width)})
     rows, cols = grid.rows(shape[0]), grid.cols(shape[1])
     extent = rows[1] - rows[0], cols[1] - cols[0]
-    positions = bool(q.semiring.mult.uses & _POSITIONS)
+    positions = bool(q.semiring.mult.uses & POSITIONS)
     total: CSR = empty_matrix(*extent, q.semiring.z, grid.local)
     for first, last in itertools.pairwise(stages):
         low, high = bounds[first], bounds[last]

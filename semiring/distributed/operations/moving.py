@@ -45,9 +45,10 @@ def is_symmetric(q: IsSymmetric, grid: Grid) -> bool:
     if grid.size > 1 and replicated(grid, a, values=False):
         return structure.is_symmetric(replica(grid, a, values=False).pattern)
     turned = transpose(Transpose(a), grid).pattern
-    q.pattern.facts["transpose"] = turned
     own, other = structure_only(q.pattern.part), structure_only(turned.part)
-    return grid.agreed(same(own, other, check_dtype=False))
+    symmetric = grid.agreed(same(own, other, check_dtype=False))
+    q.pattern.facts["transpose"] = turned  # after the last collective: on all processes, or on none
+    return symmetric
 
 
 @across(Permute)

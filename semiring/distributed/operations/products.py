@@ -15,7 +15,7 @@ from typing import Any, cast
 import numpy as np
 
 from ...engines import registry
-from ...engines.constants import mxv_value
+from ...engines.constants import POSITIONS, mxv_value
 from ...engines.registry import across
 from ...engines.spec import Keep, Mxv
 from ...formats import CSR, VectorStore, with_values
@@ -41,8 +41,6 @@ from ..parts import (
 from ..sieve import Excluded, Sieve, everything, saved_bytes
 
 Pieces = Callable[..., range]
-
-_POSITIONS = frozenset({"xi", "xj", "yi", "yj"})
 
 
 @across(Mxv, fuses=("mask",))
@@ -130,7 +128,7 @@ def _shift(q: Mxv, outer: int, inner: int) -> int | None:
     first = (
         {"xi": 0, "xj": inner, "yi": inner, "yj": outer} if q.flip else {"xi": outer, "xj": inner, "yi": inner, "yj": 0}
     )
-    if not any(first[name] for name in mult.uses & _POSITIONS):
+    if not any(first[name] for name in mult.uses & POSITIONS):
         return 0
     moves_along = add.is_any or add.op.expr in ("min(x, y)", "max(x, y)")
     name, _, one = mult.expr.partition(" + ")

@@ -32,9 +32,11 @@ from .reductions import combined
 
 def by_replica(q: Mxm, grid: Grid) -> CSR | None:
     """Return the product with B as a whole; None if another way sends less, or a process has no memory for it."""
-    if not replicates(q, grid):
-        return None
     b, transposed = _stored(q, grid)
+    if not replicates(q, grid):
+        sent = sent_bytes(q, q.a, b, grid, transposed=transposed)
+        count_sent(b, min(sent[way] for way in sent if way != "whole"))
+        return None
     a, b = without_unread_values(q.a, q, "x"), without_unread_values(b, q, "y")
     shape = q.a.nrows, b.nrows if transposed else b.ncols
     plan, mask = _rows(q, grid)
@@ -45,14 +47,10 @@ def by_replica(q: Mxm, grid: Grid) -> CSR | None:
 
 
 def replicates(q: Mxm, grid: Grid) -> bool:
-    """Return whether the product replicates B, and count what is sent if it does not.  Collective."""
+    """Return whether the product replicates B.  Collective."""
     b, transposed = _stored(q, grid)
     sent = sent_bytes(q, q.a, b, grid, transposed=transposed)
-    least = min(sent.values())
-    if sent["whole"] <= least and admitted(grid, b, values="y" in q.semiring.mult.uses):
-        return True
-    count_sent(b, least)
-    return False
+    return sent["whole"] <= min(sent.values()) and admitted(grid, b, values="y" in q.semiring.mult.uses)
 
 
 def _stored(q: Mxm, grid: Grid) -> tuple[CSR, bool]:

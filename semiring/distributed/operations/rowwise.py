@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...engines import registry
+from ...engines.constants import POSITIONS
 from ...engines.operands import Index
 from ...engines.registry import across
 from ...engines.spec_rows import Located, LocateGroups, LocateRows, Scale, Scan, SelectK, SortedRows, SortRows
@@ -23,15 +24,13 @@ from ..parts import around, col_pieces, cut, globally, local, matrix, placed_vec
 from ..rows import blocks_of_rows, global_rows, whole_rows
 from .indexing import by_owner, exchanged, members_at
 
-_POSITIONS = frozenset({"xi", "xj", "yi", "yj"})
-
 
 @across(Scale)
 def scale(q: Scale, grid: Grid) -> Any:
     """Gather the elements of the rows, or of the columns, of the block."""
     a, pieces = q.a, row_pieces if q.by_rows else col_pieces
     u: Any = around(grid, q.u, pieces)
-    if q.op.uses & _POSITIONS:
+    if q.op.uses & POSITIONS:
         extent = a.nrows if q.by_rows else a.ncols
         u = placed_vector(u, extent, grid.piece(extent, pieces(grid).start)[0])
         made = cut(_scaled(globally(grid, a), u, q), grid.rows(a.nrows), grid.cols(a.ncols))

@@ -2,7 +2,7 @@
 
 Where every process may hold the matrix as a whole, each searches from its own sources, those of the rows of the result
 in its piece, as one process does: nothing is sent in the levels.  Every level reads the matrix, so it is replicated
-whatever that sends, unless some processes would have no source.  Else a level is a product of the matrix of all
+whatever that sends, unless there are fewer sources than processes.  Else a level is a product of the matrix of all
 frontiers.
 """
 

@@ -9,7 +9,7 @@
 
 #include "entries.cuh"
 
-// One operand of the update, by position.
+// The operands of the update, by position.
 struct Update {
     int aligned;
     const u32* t_words;
@@ -79,6 +79,7 @@ extern "C" __global__ void update_vector(i64 n, const I* list, int aligned, cons
             added += change;
         }
     } else {
+        // Here I is u32; the branch is compiled for lists too.
         added += update_marked(update, n, reinterpret_cast<const u32*>(list));
     }
     if (count != nullptr) add_count(count, added);
