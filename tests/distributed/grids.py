@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from semiring import Matrix, Vector, distributed
+from semiring import Matrix, Vector, distributed, use
 from semiring.config import default_device
 from semiring.distributed import Grid
 from tests import sampling
@@ -47,3 +47,13 @@ def run(shape: tuple[int, int], program: Callable[[Grid], Any]) -> list[Any]:
 def same(A: Matrix | Vector, B: Matrix | Vector) -> bool:
     """Whether an object on a grid has the shape, type and entries of another one."""
     return distributed.gather(A).isequal(B, check_dtype=True)  # type: ignore[arg-type]
+
+
+@pytest.fixture(
+    autouse=True, params=["reference", pytest.param("cpu", marks=pytest.mark.exhaustive)], ids=lambda name: name
+)
+def parts_on(request: pytest.FixtureRequest, engine: str) -> Any:
+    """The engine of the parts; nothing is compiled for the specification."""
+    chosen = request.param if engine == "cpu" else engine
+    with use(chosen):
+        yield chosen

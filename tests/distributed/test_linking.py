@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 import semiring as sr
-from semiring import Matrix, Vector, distributed, ops, use
+from semiring import Matrix, Vector, distributed, ops
 from semiring.distributed import Grid
 from semiring.distributed.operations import linking
 from tests import sampling
-from tests.distributed.grids import ranks_are_threads, run
+from tests.distributed.grids import parts_on, ranks_are_threads, run
 
-__all__ = ["ranks_are_threads"]
+__all__ = ["parts_on", "ranks_are_threads"]
 
 SHAPES = ((1, 1), (2, 1), (1, 2), (3, 1), (2, 2), (5, 1), (3, 2), (2, 3))
 SAMPLE = [(2, 1), *sampling.draw("grids of components", SHAPES[2:], 1)]
@@ -23,15 +23,6 @@ by_shape = pytest.mark.parametrize(
     "shape",
     [pytest.param(shape, id="x".join(map(str, shape)), marks=sampling.marks(shape, SAMPLE)) for shape in SHAPES],
 )
-
-
-@pytest.fixture(
-    autouse=True, params=["reference", pytest.param("cpu", marks=pytest.mark.exhaustive)], ids=lambda name: name
-)
-def parts_on(request: pytest.FixtureRequest, engine: str) -> Any:
-    """The engine of the parts; nothing is compiled for the specification."""
-    with use(request.param if engine == "cpu" else engine):
-        yield
 
 
 def edges(n: int, rows: Any, cols: Any, *, symmetric: bool) -> Matrix:

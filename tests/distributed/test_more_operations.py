@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 
 import semiring as sr
-from semiring import Matrix, Vector, distributed, ops, use
+from semiring import Matrix, Vector, distributed, ops
 from semiring.config import config
 from semiring.distributed import Grid
 from semiring.exceptions import DuplicateIndex, GraphProperty, InvalidValue, OutOfMemory
 from tests import sampling
-from tests.distributed.grids import local, ranks_are_threads, run
+from tests.distributed.grids import local, parts_on, ranks_are_threads, run
 
-__all__ = ["ranks_are_threads"]
+__all__ = ["parts_on", "ranks_are_threads"]
 
 SHAPES = ((1, 1), (2, 1), (1, 2), (3, 1), (2, 2), (3, 2), (2, 3))
 SAMPLE = sampling.draw("grids of more operations", SHAPES[1:], 1)
@@ -25,15 +25,6 @@ by_shape = pytest.mark.parametrize(
     "shape",
     [pytest.param(shape, id="x".join(map(str, shape)), marks=sampling.marks(shape, SAMPLE)) for shape in SHAPES],
 )
-
-
-@pytest.fixture(
-    autouse=True, params=["reference", pytest.param("cpu", marks=pytest.mark.exhaustive)], ids=lambda name: name
-)
-def parts_on(request: pytest.FixtureRequest, engine: str) -> Any:
-    """The engine of the parts; nothing is compiled for the specification."""
-    with use(request.param if engine == "cpu" else engine):
-        yield request.param if engine == "cpu" else engine
 
 
 def graph(n: int, entries: int, *, dtype: Any = np.int64, seed: int = 0) -> Matrix:

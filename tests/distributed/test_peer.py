@@ -124,7 +124,7 @@ def test_arenas_grow(schedule: str) -> None:
 
 
 @by_schedule
-def test_layouts_of_several_windows(schedule: str) -> None:
+def test_layouts_of_several_chunks(schedule: str) -> None:
     devices = streams.Devices(SCHEDULES[schedule])
     sizes = [5 * LEAST, 10, 2 * LEAST, 3 * LEAST + 7, 10]
     assert wrong(run(3, arrays_of(*sizes), devices, capacity=1)) == 0
@@ -336,7 +336,7 @@ def _on_one_host(communicator: Communicator) -> Communicator:
 
 
 @pytest.mark.parametrize("size", [1, 100, 256, 1000])
-def test_windows_hold_every_byte_once(size: int) -> None:
+def test_chunks_hold_every_byte_once(size: int) -> None:
     items, found = [(0, 10), (256, 0), (256, 700), (1024, 1)], bytearray(1100)
     for begin in range(0, 1100, size):
         for number, within, at, count in parts_of_chunk(items, begin, size):

@@ -12,8 +12,9 @@ import semiring as sr
 from semiring import Matrix, Vector, distributed
 from semiring.distributed import Grid, pieces
 from semiring.distributed.pieces import chosen, decoded, encoded, position_bytes
-from semiring.distributed.threads import run_ranks
+from semiring.distributed.threads import ThreadCommunicator, run_ranks
 from semiring.formats import Bitmap
+from semiring.formats.vectors import Uncounted
 from tests import sampling
 from tests.distributed.grids import local, ranks_are_threads, run
 
@@ -248,3 +249,49 @@ def test_values_that_a_product_does_not_read_or_that_follow_are_not_sent() -> No
     structure, counted, known, read = run((2, 1), program)[0]
     assert structure == counted == known == 4 * 4
     assert read == 4 * 4 + 8 * int((few < 128).sum())
+
+
+DIRECT: dict[str, Callable[[], Matrix]] = {
+    "kronecker": lambda: sr.random.kronecker(12, 8, seed=1),
+    "path": lambda: sr.random.path(2500),
+    "directed": lambda: sr.random.rmat(11, 4, seed=2),
+}
+
+
+@pytest.mark.parametrize("shape", [(2, 1), (1, 2), (2, 2)], ids=lambda shape: f"{shape[0]}x{shape[1]}")
+@pytest.mark.parametrize("graph", DIRECT)
+def test_searches_by_bits_as_between_gpus(graph: str, shape: tuple[int, int], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Bitmaps with one value stay bitmaps, without a count; all levels and distances are those of one process."""
+    monkeypatch.setattr(ThreadCommunicator, "direct", True)
+    A = DIRECT[graph]()
+    source = int(A.to("cpu").to_coo()[0][0])
+    seeds = Vector.from_coo([source], [True], size=A.nrows)
+    levels, reached = al.bfs_levels(A, source, max_depth=40), al.bfs_layers(A, [source], max_depth=3)
+
+    def program(grid: Grid) -> set[str]:
+        B = A.to(grid.device)
+        with sr.explain() as log:
+            assert distributed.gather(al.bfs_levels(B, source, max_depth=40)).isequal(levels, check_dtype=True)
+        assert distributed.gather(al.bfs_layers(B, [source], max_depth=3)).isequal(reached, check_dtype=True)
+        if graph != "path":
+            found = sr.ops.closure(seeds.to(grid.device), B, "any_pair")
+            assert distributed.gather(found).isequal(sr.ops.closure(seeds, A, "any_pair"), check_dtype=True)
+            parents = distributed.gather(al.bfs_parents(B, source)).to("cpu")
+            all_levels = al.bfs_levels(A, source).to("cpu").to_dense(-1)
+            rows, above = parents.to_coo()
+            others = rows != source
+            assert np.array_equal(all_levels[above[others]] + 1, all_levels[rows[others]])
+            assert rows.size == (all_levels >= 0).sum()
+        return {form for call in log for form in call.details.get("forms", "").split()}
+
+    forms = set().union(*run(shape, program))
+    assert ("bitmap" in forms) or graph == "path"  # whose levels are lists of one row on a CPU
+
+
+def test_bits_are_counted_when_the_number_is_read() -> None:
+    words = np.array([0b1011, 0xFFFFFFFF], np.uint32)
+    read, passed = Uncounted(words), Uncounted(words)
+    assert not read.known
+    assert (read.get(), read.known, read.source) == (35, True, None)
+    assert int(passed.source[0]) == 35  # what a kernel reads
+    assert (passed.get(), passed.known) == (35, True)
