@@ -27,7 +27,7 @@ _DEGREES, _LONGEST = "degrees on a grid", "longest row on a grid"
 
 
 class Directions:
-    """Chooses for the frontiers of one closure, in their order.  To make it is collective."""
+    """Chooses for the frontiers of one closure, in their order.  Constructing it is collective."""
 
     def __init__(self, q: Closure, grid: Grid) -> None:
         self._q, self._grid = q, grid
