@@ -41,7 +41,8 @@ def simplified(mask: Mask | None) -> Mask | bool:
         if not store.iso:
             return mask.complement
         structural = True
-    if structural and (isinstance(store, Full) or getattr(getattr(store, "pattern", None), "every_row", False)):
+    everywhere = getattr(store.pattern, "every_row", False) if isinstance(store, CSR) else isinstance(store, Full)
+    if structural and everywhere:
         return not mask.complement
     return mask if structural == mask.structural else Mask(store, structural, mask.complement)
 
@@ -60,13 +61,13 @@ class Rows:
     """
 
     __slots__ = ("_derive", "_store", "kind", "ready")
+    kind: StorageKind | None
 
     def __init__(self, store: CSR | None, derive: Callable[[], CSR] | None = None) -> None:
         self._store = store
         self._derive = derive
         # True if `get` costs nothing; then the storage kind.
-        self.ready = store is not None
-        self.kind: StorageKind | None = None if store is None else store.kind
+        self.ready, self.kind = (False, None) if store is None else (True, store.kind)
 
     def get(self) -> CSR:
         """Return the matrix in this orientation."""
@@ -117,6 +118,8 @@ class Spec:
         named = [name for name, text in texts.items() if _MATRICES & set(re.findall(r"\w+", text))]
         cls.matrices = tuple(name for name in named if not texts[name].startswith("tuple["))
         cls.kinds = _kinds(texts, named)  # type: ignore[assignment, method-assign]
+        if cls.maskable:
+            cls.with_mask = _with_mask(cls, texts)  # type: ignore[assignment, method-assign]
 
     def kinds(self) -> tuple[StorageKind, ...]:
         """Return the storage kinds of all matrices; of a derived orientation only if it is available.
@@ -126,10 +129,18 @@ class Spec:
         return ()
 
     def with_mask(self, mask: Mask) -> Self:
-        """Return the same request with this mask, for a spec that has a mask."""
-        made = object.__new__(type(self))
-        vars(made).update(vars(self), mask=mask)
-        return made
+        """Return the same request with this mask, for a spec that has a mask.  Generated for each class."""
+        raise NotImplementedError
+
+
+def _with_mask(cls: type, texts: dict[str, str]) -> Callable[[Any, Mask], Any]:
+    """Return `Spec.with_mask` for these fields, generated as source text as `_kinds` is."""
+    names = [name for name, text in texts.items() if not text.startswith("ClassVar") and name != "mask"]
+    lines = ["made = new(cls)", *(f"made.{name} = self.{name}" for name in names), "made.mask = mask", "return made"]
+    known: dict[str, Any] = {"new": object.__new__, "cls": cls}
+    exec("def with_mask(self, mask):\n" + "".join(f"    {line}\n" for line in lines), known)
+    made: Callable[[Any, Mask], Any] = known["with_mask"]
+    return made
 
 
 def _annotations(cls: type) -> dict[str, Any]:
