@@ -34,15 +34,21 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Accepts(NamedTuple):
-    """The formats, codecs and placements of matrices that an implementation reads, each independent of the others."""
+    """The formats, codecs and placements of matrices that an implementation reads; one has the format `needs`."""
 
     formats: frozenset[str]
     codecs: frozenset[str]
     placements: frozenset[str]
+    needs: str = ""
 
     def admits(self, kind: StorageKind) -> bool:
         """Return True if matrices of this kind can be read."""
         return kind.format in self.formats and kind.codec in self.codecs and kind.placement in self.placements
+
+    def serves(self, kinds: tuple[StorageKind, ...]) -> bool:
+        """Return True if matrices of these kinds can be read together."""
+        needed = not self.needs or any(kind.format == self.needs for kind in kinds)
+        return needed and all(map(self.admits, kinds))
 
     def shown(self) -> str:
         """Return formats and placements, as `semiring info ops` prints them."""
@@ -55,14 +61,15 @@ _CODECS = frozenset({"none", *CODECS})
 _READ = frozenset(name for name, kind in FORMATS.items() if kind.READ_BY_ENGINES)
 _KERNELS_READ = frozenset({"device", "pinned"})
 # In order: uncompressed rows in device memory; or pinned, which kernels can address too; rows of every format that
-# engines read; at any placement.  Then full rows in device memory; these or uncompressed rows there; or pinned too.
+# engines read; at any placement.  Then full rows in device memory; these with uncompressed rows; either, or pinned.
 RESIDENT = Accepts(frozenset({"csr"}), frozenset({"none"}), frozenset({"device"}))
 UNCOMPRESSED = Accepts(frozenset({"csr"}), frozenset({"none"}), _KERNELS_READ)
 ADDRESSABLE = Accepts(_READ, _CODECS, _KERNELS_READ)
 EVERY_KIND = Accepts(_READ, _CODECS, frozenset(PLACEMENTS))
 FULL = RESIDENT._replace(formats=frozenset({"full"}))
-RESIDENT_OR_FULL = RESIDENT._replace(formats=frozenset({"csr", "full"}))
+RESIDENT_WITH_FULL = RESIDENT._replace(formats=frozenset({"csr", "full"}), needs="full")
 UNCOMPRESSED_OR_FULL = UNCOMPRESSED._replace(formats=frozenset({"csr", "full"}))
+WITH_FULL = UNCOMPRESSED_OR_FULL._replace(needs="full")
 # Hypersparse rows, which the layer above the engines renumbers.
 HYPERSPARSE = EVERY_KIND._replace(formats=frozenset({HyperPattern.format}))
 # Bitmap matrices, which the layer above the engines reads as vectors or rows; those in device memory.
@@ -260,6 +267,8 @@ def find(spec: Spec, engine: str) -> Implementation | None:
     found = _implementations.get((type(spec), engine, kinds))
     if found is None:
         found = _collect(spec, engine, kinds)
+    if found.always is not None:
+        return found.always
     for row in found.rows:
         if row.when is None or row.when(spec):
             if row.in_slices is None or found.uncompressed:  # slices are uncompressed: no recursion
@@ -271,7 +280,7 @@ def find(spec: Spec, engine: str) -> Implementation | None:
 
 def _collect(spec: Spec, engine: str, kinds: tuple[StorageKind, ...]) -> _Implementations:
     load(engine)
-    rows = [row for row in _table.get((spec.name, engine), ()) if all(map(row.accepts.admits, kinds))]
+    rows = [row for row in _table.get((spec.name, engine), ()) if row.accepts.serves(kinds)]
     rows.sort(key=lambda row: (-row.priority, row.name))
     uncompressed = all(kind.uncompressed for kind in kinds)
     on_device = uncompressed and all(kind.placement == "device" for kind in kinds)
@@ -377,7 +386,7 @@ def _uncompressed_first(spec: Spec, engine: str) -> Implementation | None:
 
     Its result is masked if all implementations for the copies fuse the mask.
     """
-    rows = [row for row in _table.get((spec.name, engine), ()) if row.accepts.admits(_COPIED)]
+    rows = [row for row in _table.get((spec.name, engine), ()) if row.accepts.serves((_COPIED,))]
     if not rows or not spec.decodable or all(kind == _COPIED for kind in spec.kinds()):
         return None
     first = importlib.import_module(_DEFAULT).uncompressed_first
@@ -411,8 +420,7 @@ def _once(spec: Spec) -> Iterator[None]:
 
 def run(spec: Spec, engine: str) -> Any:
     """Execute `spec` on `engine`; raises NotSupported if no implementation accepts it."""
-    known = _implementations.get((type(spec), engine, spec.kinds()))
-    row = known.always if known is not None and known.always is not None else find(spec, engine)
+    row = find(spec, engine)
     if row is None:
         if " " in engine:
             raise NotSupported(

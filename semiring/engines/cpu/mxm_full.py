@@ -22,7 +22,7 @@ from ...operators.types import TypedSemiring
 from ..constants import product_value
 from ..operands import Mask, Rows, simplified
 from ..recording import note
-from ..registry import UNCOMPRESSED_OR_FULL, implements
+from ..registry import WITH_FULL, implements
 from ..spec import Mxm
 from .members import is_wide
 from .mxm_full_dot import dot_values
@@ -68,7 +68,7 @@ def _is_sampled(q: Mxm) -> bool:
     return not (everywhere and q.a.values is not None and is_blas(q.a.dtype, q.by_column, q.by_row, q.semiring))
 
 
-@implements(Mxm, engine="cpu", accepts=UNCOMPRESSED_OR_FULL, when=reads_full, priority=1)
+@implements(Mxm, engine="cpu", accepts=WITH_FULL, when=reads_full, priority=1)
 def mxm_full(q: Mxm) -> CSR:
     """t(i, j) = (+)_k A(i, k) (x) B(k, j), where A or B is full."""
     if gives_full(q.by_row, q.by_column):
@@ -76,7 +76,7 @@ def mxm_full(q: Mxm) -> CSR:
     return by_transposes(q)
 
 
-@implements(Mxm, engine="cpu", accepts=UNCOMPRESSED_OR_FULL, when=_is_sampled, fuses=("mask",), priority=2)
+@implements(Mxm, engine="cpu", accepts=WITH_FULL, when=_is_sampled, fuses=("mask",), priority=2)
 def mxm_sampled(q: Mxm) -> CSR:
     """t(i, j) = (+)_k A(i, k) (x) B(k, j) for each entry (i, j) of the mask, where A and B are full."""
     semiring = q.semiring

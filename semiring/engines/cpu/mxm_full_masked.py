@@ -19,7 +19,7 @@ from ...operators.types import TypedSemiring
 from ..constants import product_value
 from ..operands import Mask, simplified
 from ..recording import note
-from ..registry import UNCOMPRESSED_OR_FULL, implements
+from ..registry import WITH_FULL, implements
 from ..spec import Keep, Mxm
 from . import types
 from .atomics import next_chunk, stopped
@@ -59,7 +59,7 @@ def _is_masked(q: Mxm) -> bool:
     return reads_full(q)
 
 
-@implements(Mxm, engine="cpu", accepts=UNCOMPRESSED_OR_FULL, when=_is_masked, fuses=("mask",), priority=2)
+@implements(Mxm, engine="cpu", accepts=WITH_FULL, when=_is_masked, fuses=("mask",), priority=2)
 def mxm_full_masked(q: Mxm) -> CSR:
     """t(i, j) = (+)_k A(i, k) (x) B(k, j) where the mask admits (i, j), for a sparse and a full operand."""
     mask, semiring = simplified(q.mask), q.semiring

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...formats import CSR, Full, IndexList, VectorStore, index_dtype
 from ...formats.full import every_row_full
-from ..registry import UNCOMPRESSED_OR_FULL, implements
+from ..registry import WITH_FULL, implements
 from ..spec import Mxv
 from .mxm_full import full_product
 
@@ -19,7 +19,7 @@ def _is_full(q: Mxv) -> bool:
     return isinstance(q.vector, Full) and rows.ready and rows.get().format == "full"
 
 
-@implements(Mxv, engine="cpu", accepts=UNCOMPRESSED_OR_FULL, when=_is_full, priority=1)
+@implements(Mxv, engine="cpu", accepts=WITH_FULL, when=_is_full, priority=1)
 def mxv_full(q: Mxv) -> VectorStore:
     """t(o) = (+)_k M(o, k) (x) u(k), where every entry of u is present and the user's matrix is full."""
     u, z = q.vector, q.semiring.z

@@ -11,7 +11,7 @@ from ...memory.allocation import allocating
 from .. import registry
 from ..constants import product_value
 from ..operands import Rows
-from ..registry import RESIDENT_OR_FULL, implements
+from ..registry import RESIDENT_WITH_FULL, implements
 from ..spec import Mxm, Transpose
 from . import tuning
 from .mxm_full_gemm import full_times_full, is_blas
@@ -95,7 +95,7 @@ def _full_first(q: Mxm) -> bool:
     return all(rows.get().format == "csr" for rows in (q.by_row, q.by_column) if rows is not None and rows.ready)
 
 
-@implements(Mxm, engine="cuda", accepts=RESIDENT_OR_FULL, when=_sparse_first, priority=1)
+@implements(Mxm, engine="cuda", accepts=RESIDENT_WITH_FULL, when=_sparse_first, priority=1)
 def mxm_sparse_full(q: Mxm) -> CSR:
     """t(i, j) = (+)_k A(i, k) (x) B(k, j) for sparse A and full rows of B; the result has full rows.
 
@@ -104,7 +104,7 @@ def mxm_sparse_full(q: Mxm) -> CSR:
     return sparse_times_full(q.a, q.b, q.semiring)
 
 
-@implements(Mxm, engine="cuda", accepts=RESIDENT_OR_FULL, when=_sparse_first_under_mask, fuses=("mask",), priority=2)
+@implements(Mxm, engine="cuda", accepts=RESIDENT_WITH_FULL, when=_sparse_first_under_mask, fuses=("mask",), priority=2)
 def mxm_sparse_full_mask(q: Mxm) -> CSR:
     """t(i, j) = (+)_k A(i, k) (x) B(k, j) for the entries (i, j) of the mask, for sparse A and full rows of B.
 
@@ -114,7 +114,7 @@ def mxm_sparse_full_mask(q: Mxm) -> CSR:
     return sparse_full_under_mask(q.a, q.b, q.semiring, q.mask)
 
 
-@implements(Mxm, engine="cuda", accepts=RESIDENT_OR_FULL, when=_under_mask, fuses=("mask",), priority=1)
+@implements(Mxm, engine="cuda", accepts=RESIDENT_WITH_FULL, when=_under_mask, fuses=("mask",), priority=1)
 def mxm_full_mask(q: Mxm) -> CSR:
     """t(i, j) = (+)_k A(i, k) (x) B(k, j) for the entries (i, j) of the mask; A and B' have full rows.
 
@@ -125,13 +125,13 @@ def mxm_full_mask(q: Mxm) -> CSR:
     return full_under_mask(q.a, q.by_column.get(), q.semiring, q.mask)
 
 
-@implements(Mxm, engine="cuda", accepts=RESIDENT_OR_FULL, when=_full_twice, priority=1)
+@implements(Mxm, engine="cuda", accepts=RESIDENT_WITH_FULL, when=_full_twice, priority=1)
 def mxm_full_full(q: Mxm) -> CSR:
     """t(i, j) = (+)_k A(i, k) (x) B(k, j) for full rows of A and B; the result has the rows of A."""
     return full_times_full(q.a, q.b, q.semiring)
 
 
-@implements(Mxm, engine="cuda", accepts=RESIDENT_OR_FULL, when=_full_first, priority=1)
+@implements(Mxm, engine="cuda", accepts=RESIDENT_WITH_FULL, when=_full_first, priority=1)
 def mxm_full_sparse(q: Mxm) -> CSR:
     """t(j, i) = (+)_k B'(j, k) (x) A'(k, i), transposed, for full A and sparse B.
 
