@@ -17,6 +17,7 @@ from semiring.operators.lookup import (
     lookup_select,
     lookup_semiring,
     lookup_unary,
+    typed,
 )
 from semiring.operators.table import Operators
 from semiring.operators.ufuncs import install
@@ -42,5 +43,6 @@ __all__ = [
     "op",
     "select",
     "semiring",
+    "typed",
     "unary",
 ]

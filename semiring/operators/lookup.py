@@ -202,10 +202,17 @@ _CLASSES: Final[dict[str, tuple[type[Any], ...]]] = {
 }
 
 
+# Entries of the table of typed operators: a program may make any number of expressions.
+_MOST_TYPED: Final = 4096
+
+
 def lookup_kind(kind: str, obj: object) -> Any:
     """Return the operator of a kind for `obj`: see the functions above."""
     if isinstance(obj, str):
-        obj = table.find(kind, obj) or _by_text(kind, obj)  # most names are in the table as they are
+        found = table.find(kind, _SYMBOLS.get(kind, {}).get(obj, obj))  # most names are in the table as they are
+        if found is not None and not isinstance(found, Parameterized):
+            return found
+        obj = found or _by_text(kind, obj)
     if isinstance(obj, Parameterized):
         obj = obj()
     if isinstance(obj, _CLASSES[kind]):
@@ -230,6 +237,19 @@ def lookup_kind(kind: str, obj: object) -> Any:
             + ("its identity too" if kind == "monoid" else "a monoid and a binary operator")
         )
     raise InvalidOperator(f"expected a {kind} operator ({_ACCEPTED}), got {obj!r}")
+
+
+def typed(kind: str, obj: object, x: np.dtype[Any], y: np.dtype[Any]) -> Any:
+    """Return ``lookup_kind(kind, obj).typed(x, y)``; for a name that was used before, by one look-up."""
+    if type(obj) is not str:
+        return lookup_kind(kind, obj).typed(x, y)
+    known = table.TYPED
+    found = known.get((kind, obj, x, y))
+    if found is None:
+        found = lookup_kind(kind, obj).typed(x, y)
+        if len(known) < _MOST_TYPED:
+            known[kind, obj, x, y] = found
+    return found
 
 
 def anonymous(kind: str, function: Any, name: str = "") -> Any:

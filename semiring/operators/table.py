@@ -36,6 +36,9 @@ KINDS = ("unary", "binary", "indexunary", "select", "monoid", "semiring", "agg")
 _TABLES: dict[str, dict[str, Any]] = {kind: {} for kind in KINDS}
 # Registered operators that are not made yet: functions that make them.
 _LAZY: dict[tuple[str, str], Callable[[], Any]] = {}
+# Typed operators by kind, name and the types of their operands: `lookup.typed`.  Another dictionary after a name has
+# changed, so that a look-up that began before it leaves nothing in the new one.
+TYPED: dict[tuple[str, object, object, object], Any] = {}
 
 
 def add(family: Family[Any] | Aggregator, *aliases: str, kind: str | None = None) -> None:
@@ -66,7 +69,13 @@ def register(kind: str, name: str, make: Callable[[], Any], *, lazy: bool = Fals
             _LAZY[place, name] = make
         else:
             _TABLES[place][name] = made
+    _forget_types()
     return made
+
+
+def _forget_types() -> None:
+    global TYPED
+    TYPED = {}
 
 
 def check_name(kind: str, name: str) -> None:
@@ -151,6 +160,7 @@ class Operators(ModuleType):
             del _TABLES[kind][name]
         else:
             super().__delattr__(name)
+        _forget_types()
 
 
 def names(kind: str) -> list[str]:

@@ -61,4 +61,4 @@ def inner(u: VectorStore | Plan[VectorStore], v: VectorStore | Plan[VectorStore]
     """S = (+)_k u(k) (x) v(k).  Shapes: both n."""
     check.same_shape("inner", u, v)
     check.one_device("inner", u.device, v)
-    return InnerPlan(u, v, operators.lookup_semiring(semiring).typed(u.dtype, v.dtype))
+    return InnerPlan(u, v, operators.typed("semiring", semiring, u.dtype, v.dtype))

@@ -14,7 +14,7 @@ from .write import Plan
 
 def kronecker(a: CSR, b: CSR, op: Any, *, transpose_a: bool = False, transpose_b: bool = False) -> Plan[CSR]:
     """C = kron(A, B).  Shapes: (m, n) and (r, c) give (m r, n c).  Values that `op` does not read are not passed on."""
-    typed = operators.lookup_binary(op).typed(a.dtype, b.dtype)
+    typed = operators.typed("binary", op, a.dtype, b.dtype)
     check.one_device("kronecker", a.device, b)
     a = _operand(a, transpose_a, "x" in typed.uses)
     b = _operand(b, transpose_b, "y" in typed.uses)
