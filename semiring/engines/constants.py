@@ -86,12 +86,16 @@ def sum_value(add: TypedMonoid, z: np.generic | None) -> np.generic | None:
 
 def product_value(ring: TypedSemiring, x: np.generic | None, y: np.generic | None) -> np.generic | None:
     """Return the value of a matrix product of operands with the values x and y."""
+    if x is None and y is None and ring.mult.uses:
+        return None
     return sum_value(ring.add, binary_value(ring.mult, x, y))
 
 
 def mxv_value(q: Mxv, a: CSR, u: VectorStore) -> np.generic | None:
     """Return the value of a matrix-vector product of `a`, in either orientation, and `u`."""
     x, y = (u.iso, a.iso) if q.flip else (a.iso, u.iso)
+    if x is None and y is None and q.semiring.mult.uses:
+        return None
     z = binary_value(q.semiring.mult, x, y)
     return None if z is None else sum_value(q.semiring.add, z)
 
@@ -112,6 +116,8 @@ def apply_value(q: Apply) -> np.generic | None:
 
 def ewise_value(q: Ewise) -> np.generic | None:
     """Return the value of all entries, with an operand absent or not."""
+    if q.a.iso is None and q.b.iso is None and q.op.uses:
+        return None
     both = binary_value(q.op, q.a.iso, q.b.iso)
     if both is None or q.mode == "intersect":
         return both

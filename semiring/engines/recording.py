@@ -142,8 +142,7 @@ def _arrays(value: Any) -> list[Any]:
 
 def note(**details: Any) -> None:
     """Add details (direction, bytes, kernel) to the record of the current call, if any."""
-    record = _current.get()
-    if record is not None:
+    if users and (record := _current.get()) is not None:
         record.details.update(details)
 
 

@@ -77,6 +77,43 @@ def test_symmetry(few: int, extra: list[tuple[int, int]], monkeypatch: pytest.Mo
         assert A.is_symmetric_structure == all((j, i) in edges for i, j in edges)
 
 
+@pytest.mark.parametrize("mask", ["none", "S", "V", "~S", "~V"])
+@pytest.mark.parametrize("shape", [(0, 4, 3), (1, 1, 1), (9, 7, 8), (40, 30, 50), (5, 2**17, 6)])
+@pytest.mark.parametrize("ring", ["plus_times", "any_pair", "min_second", "plus_secondj"])
+def test_products_without_counting_equal_counted_ones(
+    shape: tuple[int, int, int], mask: str, ring: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    m, k, n = shape
+    with sr.use("cpu"):
+        made = []
+        A, B, M = (
+            sr.Matrix.from_coo(*triples(dims, seed), nrows=dims[0], ncols=dims[1])
+            for seed, dims in ((1, (m, k)), (2, (k, n)), (3, (m, n)))
+        )
+        M = M.select("!=", 4) | M.select("==", 4).apply("minus", right=4)  # some entries of the mask are 0
+        for few in (-1, 1 << 10):
+            monkeypatch.setattr(members, "FEW_ENTRIES", few)
+            view = {"none": None, "S": M.S, "V": M.V, "~S": ~M.S, "~V": ~M.V}[mask]
+            made.append(A.mxm(B, ring, mask=view).dup())
+        assert same(*made)
+        assert made[0].store.pattern.indptr[-1] == made[1].store.pattern.indices.size
+
+
+@pytest.mark.parametrize("condition", [("<", 5), ("<", 0), ("<", 99), ("tril", 0), ("rowle", 3)])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_few_entries_are_selected_as_many(
+    shape: tuple[int, int], condition: tuple[str, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows, cols, given = triples(shape, seed=5)
+    made = []
+    with sr.use("cpu"), sr.config.set(hyper_switch=0.0):
+        A = sr.Matrix.from_coo(rows, cols, given, nrows=shape[0], ncols=shape[1])
+        for few in (-1, 1 << 22):
+            monkeypatch.setattr(members, "FEW_ENTRIES", few)
+            made.append(A.select(*condition).dup())
+    assert same(*made)
+
+
 def test_a_small_search_pushes() -> None:
     with sr.use("cpu"):
         A = sr.Matrix.from_edgelist([(i, j) for i in range(20) for j in range(20)], nrows=20, ncols=20)

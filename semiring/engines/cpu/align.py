@@ -5,8 +5,7 @@ Few entries are aligned in compact slots, one for each index that occurs in any 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,8 +19,7 @@ from .presence import Words
 _SPARSE = 16
 
 
-@dataclass(frozen=True)
-class Slots:
+class Slots(NamedTuple):
     """indices: the index of each slot, ascending, or None where slot p is index p; size: the number of slots."""
 
     indices: Array | None

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
 
 from ...formats import CSR, IndexList, Pattern, VectorStore, index_dtype
+from ...operators.types import TypedBinary
 from ..constants import POSITIONS, cast_value, ewise_value
 from ..registry import implements
 from ..spec import Ewise
@@ -33,16 +35,29 @@ def ewise(q: Ewise) -> CSR | VectorStore:
 
 def _operators(q: Ewise) -> tuple[Any, Any, Any, int]:
     """Return operator, alpha, beta, mode as kernel arguments."""
-    alpha = cast_value(0, q.op.x) if q.alpha is None else cast_value(q.alpha, q.op.x)
-    beta = cast_value(0, q.op.y) if q.beta is None else cast_value(q.beta, q.op.y)
-    return types.binary(q.op), alpha, beta, _MODES[q.mode]
+    op, alpha, beta = _without_defaults(q.op)
+    if q.alpha is not None:
+        alpha = cast_value(q.alpha, q.op.x)
+    if q.beta is not None:
+        beta = cast_value(q.beta, q.op.y)
+    return op, alpha, beta, _MODES[q.mode]
+
+
+@functools.lru_cache(maxsize=1024)
+def _without_defaults(op: TypedBinary) -> tuple[Any, Any, Any]:
+    """Return the operator as a kernel argument, and zeros of its types where no default is given."""
+    return types.binary(op), cast_value(0, op.x), cast_value(0, op.y)
 
 
 def _vectors(q: Ewise, a: VectorStore, b: VectorStore) -> VectorStore:
-    lists = None if q.mode == "intersect" or q.op.uses & POSITIONS else align.few(a, b)
-    if lists is not None:
+    if q.mode == "intersect":
+        slots = align.intersection(a, b)
+    elif q.op.uses & POSITIONS:
+        slots = align.union(a, b)
+    elif (lists := align.few(a, b)) is not None:
         return _lists(q, *lists)
-    slots = align.intersection(a, b) if q.mode == "intersect" else align.union(a, b)
+    else:
+        slots = align.Slots(None, a.size)
     awords, avals = slots.operand(a)
     bwords, bvals = slots.operand(b)
     z = q.op.z

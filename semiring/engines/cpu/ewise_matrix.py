@@ -31,14 +31,16 @@ def matrices(q: Ewise, a: CSR, b: CSR) -> CSR:
     work = a.indptr.astype(np.int64) + b.indptr
     parts = parts_for(a.nvals + b.nvals + a.nrows)
     offsets = np.zeros(a.nrows + 1, np.int64)
-    run(_count_rows, parts, work, *rows_of(a), *rows_of(b), intersect, offsets)
-    np.cumsum(offsets, out=offsets)
+    a_rows, b_rows = rows_of(a), rows_of(b)
+    run(_count_rows, parts, work, *a_rows, *b_rows, intersect, offsets)
+    if parts > 1:
+        np.cumsum(offsets, out=offsets)
     total = int(offsets[-1])
     indptr, indices = offsets.astype(index_dtype(total)), np.empty(total, index_dtype(a.ncols))
     constant = ewise_value(q)
     read = constant is None
     made = np.empty(total, q.op.z) if read else None
-    operands = (work, *rows_of(a), values_of(a, read), *rows_of(b), values_of(b, read))
+    operands = (work, *a_rows, values_of(a, read), *b_rows, values_of(b, read))
     op = types.binary(q.op) if read else None
     if intersect:
         run(_intersect_rows, parts, *operands, op, indptr, indices, made)
@@ -67,13 +69,17 @@ def _count_rows(
     intersect: bool,
     offsets: Any,
 ) -> None:
-    """offsets[i + 1] = the number of entries of row i of the result."""
+    """offsets[i + 1] = the number of entries of row i of the result; with one thread, of all rows up to i."""
+    found = 0
     for i in range(share(work, t, threads), share(work, t + 1, threads)):
         p, p_end = _bounds(a_indptr, i)
         r, r_end = _bounds(b_indptr, i)
         # Where few entries are written to a matrix, most rows of one operand are empty.
         both = common(a_indices, p, p_end, b_indices, r, r_end) if p < p_end and r < r_end else 0
-        offsets[i + 1] = both if intersect else p_end - p + r_end - r - both
+        if threads > 1:
+            found = 0
+        found += both if intersect else p_end - p + r_end - r - both
+        offsets[i + 1] = found
 
 
 @kernel

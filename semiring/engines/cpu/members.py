@@ -31,12 +31,12 @@ _TABLE_SHARE = 4
 _RUN = 512
 
 # Up to this many entries NumPy needs at most some tens of microseconds more than a kernel, whose compilation at the
-# first call would take a fifth of a second or more.
+# first call would take a fifth of a second or more.  Kernels have a form for so few that is called once, on one thread.
 FEW_ENTRIES = 1 << 10
 
 
 def is_few(entries: int) -> bool:
-    """Return whether NumPy should compute instead of a kernel, because there are few entries."""
+    """Return whether the number of calls, and not of entries, determines the time."""
     return entries <= FEW_ENTRIES
 
 

@@ -1,7 +1,7 @@
 """Matrix products, row by row: Gustavson's method with a dense accumulator for each thread.
 
 A mask is fused: columns that it does not admit are never accumulated.  Two passes: one counts the entries of each
-row, the other computes them in place.
+row, the other computes them in place.  Few products have space for all, and are computed without being counted.
 
 An accumulator has a slot for each column of B.  Where B has far more columns than entries, its columns are renumbered
 first, so that only non-empty columns have slots, and cost and memory are proportional to the entries.
@@ -26,7 +26,7 @@ from . import types
 from .atomics import next_chunk, stopped
 from .compile import kernel
 from .extract import chosen_columns
-from .members import is_wide, ranked
+from .members import is_few, is_wide, ranked
 from .mxm_dot import dot_products, term
 from .mxm_work import products_before
 from .operands import kernel_array, rows_of, values_of
@@ -37,6 +37,9 @@ from .types import combine, position, put, stops, value_at
 
 _OPEN, _INSIDE, _OUTSIDE = 0, 1, 2
 _CHUNKS_PER_THREAD = 32
+# Products for each of the few entries of `members` up to which the result has space for all of them at first (with 8
+# bytes a value, less than the C library obtains from the system at once).
+_PRODUCTS = 8
 
 
 @implements(Mxm, engine="cpu", fuses=("mask",))
@@ -51,16 +54,17 @@ def mxm(q: Mxm) -> CSR:
         if found is not None:
             return found
     note(method="rows")
-    if not is_wide(q.b.ncols, q.b.nvals):
-        return _product(q, q.a, q.b, mask)
-    columns, ranks = ranked(q.b.indices)
-    b = CSR(Pattern(q.b.nrows, columns.size, q.b.indptr, ranks), q.b.dtype, q.b.values, q.b.iso)
+    whole = q.b
+    if not is_wide(whole.ncols, whole.nvals):
+        return _product(q, q.a, whole, mask)
+    columns, ranks = ranked(whole.indices)
+    b = CSR(Pattern(whole.nrows, columns.size, whole.indptr, ranks), whole.dtype, whole.values, whole.iso)
     if mask is not None:  # its entries in empty columns of B have no effect, complemented or not
-        index = Index(q.b.ncols, columns.size, array=columns)
+        index = Index(whole.ncols, columns.size, array=columns)
         mask = uncompressed_pattern(chosen_columns(structure_only(mask), index).pattern)
     made = _product(q, q.a, b, mask, columns.astype(np.int64) if "yj" in q.semiring.mult.uses else None)
-    indices = columns[made.indices].astype(index_dtype(q.b.ncols), copy=False)
-    return CSR(Pattern(made.nrows, q.b.ncols, made.indptr, indices), made.dtype, made.values, made.iso)
+    indices = columns[made.indices].astype(index_dtype(whole.ncols), copy=False)
+    return CSR(Pattern(made.nrows, whole.ncols, made.indptr, indices), made.dtype, made.values, made.iso)
 
 
 def _product(q: Mxm, a: CSR, b: CSR, admitting: Pattern | None, columns: Array | None = None) -> CSR:
@@ -71,26 +75,30 @@ def _product(q: Mxm, a: CSR, b: CSR, admitting: Pattern | None, columns: Array |
     semiring = q.semiring
     known = product_value(semiring, a.iso, b.iso)
     mode = _OPEN if q.mask is None or admitting is None else _OUTSIDE if q.mask.complement else _INSIDE
-    mask = uncompressed_pattern(b.pattern) if admitting is None else admitting
-    admitted = (kernel_array(mask.indptr), kernel_array(mask.indices), mode)
     a_indptr, a_indices = rows_of(a)
-    b_indptr, b_indices = rows_of(b)
+    b_indptr, b_indices = b_rows = rows_of(b)
+    mask_rows = b_rows if admitting is None else (kernel_array(admitting.indptr), kernel_array(admitting.indices))
+    admitted = (*mask_rows, mode)
     work = products_before(a_indptr, a_indices, b_indptr)
     total_work = int(work[-1])
     threads = threads_for(total_work)
-    stamp = index_dtype(2 * a.nrows + 2)
-    slot = stamp.itemsize + b_indices.dtype.itemsize + (0 if known is not None else semiring.z.itemsize)
-    require("mxm", "cpu", threads * b.ncols * slot)
+    stamp, column = index_dtype(2 * a.nrows + 2), index_dtype(b.ncols)
+    itemsize = 0 if known is not None else semiring.z.itemsize
+    require("mxm", "cpu", threads * b.ncols * (stamp.itemsize + b_indices.dtype.itemsize + itemsize))
     marks, listed = np.zeros((threads, b.ncols), stamp), np.empty((threads, b.ncols), b_indices.dtype)
-    offsets = np.zeros(a.nrows + 1, np.int64)
     structure = (work, a_indptr, a_indices, b_indptr, b_indices)
-    run(_count, threads, *structure, *admitted, marks, offsets, work=total_work)
-    np.cumsum(offsets, out=offsets)
-    total = int(offsets[-1])
-    entry = index_dtype(b.ncols).itemsize + (0 if known is not None else semiring.z.itemsize)
-    require("mxm", "cpu", total * entry)
-    indptr, indices = offsets.astype(index_dtype(total)), np.empty(total, index_dtype(b.ncols))
-    marks[:] = 0
+    counted = not is_few(total_work // _PRODUCTS)
+    if counted:
+        offsets = np.zeros(a.nrows + 1, np.int64)
+        run(_count, threads, *structure, *admitted, marks, offsets, work=total_work)
+        np.cumsum(offsets, out=offsets)
+        total = int(offsets[-1])
+        require("mxm", "cpu", total * (column.itemsize + itemsize))
+        indptr = offsets.astype(index_dtype(total))
+        marks[:] = 0
+    else:
+        total, indptr = total_work, np.zeros(a.nrows + 1, np.int32)
+    indices = np.empty(total, column)
     if known is not None:
         operators: tuple[Any, ...] = (types.STRUCTURE, None)
         made = totals = None
@@ -100,7 +108,9 @@ def _product(q: Mxm, a: CSR, b: CSR, admitting: Pattern | None, columns: Array |
     uses = semiring.mult.uses if known is None else frozenset()
     values = (values_of(a, "x" in uses), values_of(b, "y" in uses))
     operands = (*structure, *values, *admitted, *operators, columns)
-    run(_multiply, threads, *operands, marks, listed, totals, indptr, indices, made, work=total_work)
+    run(_multiply, threads, *operands, marks, listed, totals, counted, indptr, indices, made, work=total_work)
+    if not counted and (total := int(indptr[-1])) < total_work:
+        indices, made = indices[:total].copy(), None if made is None else made[:total].copy()
     return CSR(Pattern(a.nrows, b.ncols, indptr, indices), semiring.z, made, known)
 
 
@@ -169,10 +179,12 @@ def _multiply(
     marks: Any,
     lists: Any,
     totals: Any,
+    counted: bool,
     indptr: Any,
     indices: Any,
     made: Any,
 ) -> None:
+    """Compute the rows of the result.  counted: their offsets are known; else one thread finds them, row by row."""
     mark, listed, total = marks[t], lists[t], _row_of(totals, t)
     chunks = threads * _CHUNKS_PER_THREAD
     while True:
@@ -182,7 +194,7 @@ def _multiply(
         for i in range(share(work, chunk, chunks), share(work, chunk + 1, chunks)):
             if stopped(control):
                 return
-            if indptr[i] == indptr[i + 1]:
+            if counted and indptr[i] == indptr[i + 1]:
                 continue
             admitted, met = 2 * i + 2, 2 * i + 3
             if mode != _OPEN:
@@ -215,6 +227,7 @@ def _multiply(
                         indices[slot] = j
                         put(made, slot, value_at(total, j))
                         slot += 1
+                indptr[i + 1] = slot
                 continue
             if found * 16 > mark.size:
                 found = 0
@@ -228,6 +241,7 @@ def _multiply(
                 indices[slot] = listed[s]
                 put(made, slot, value_at(total, listed[s]))
                 slot += 1
+            indptr[i + 1] = slot
 
 
 def _row_of(array: Any, t: Any) -> Any:

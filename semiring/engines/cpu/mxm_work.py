@@ -21,15 +21,18 @@ SWAP = 10
 def products_before(a_indptr: Array, a_indices: Array, b_indptr: Array) -> Array:
     """Return the number of products A(i, k) B(k, j) of the rows before each row i, and of all rows."""
     work = np.zeros(a_indptr.size, np.int64)
-    run(_products, parts_for(a_indices.size + a_indptr.size), a_indptr, a_indices, b_indptr, work)
-    return np.cumsum(work, out=work)
+    parts = parts_for(a_indices.size + a_indptr.size)
+    run(_products, parts, a_indptr, a_indices, b_indptr, work)
+    return work if parts == 1 else np.cumsum(work, out=work)
 
 
 @kernel
 def _products(t: int, threads: int, control: Any, a_indptr: Any, a_indices: Any, b_indptr: Any, work: Any) -> None:
-    """work[i + 1] = the products of row i."""
+    """work[i + 1] = the products of row i; with one thread, those of all rows up to i."""
+    found = np.int64(0)
     for i in range(share(a_indptr, t, threads), share(a_indptr, t + 1, threads)):
-        found = np.int64(0)
+        if threads > 1:
+            found = np.int64(0)
         for p in range(a_indptr[i], a_indptr[i + 1]):
             k = a_indices[p]
             found += np.int64(b_indptr[k + 1]) - np.int64(b_indptr[k])

@@ -104,16 +104,17 @@ def product_plan(semiring: TypedSemiring, flip: bool) -> _Plan:
 class _Arguments:
     """The kernel arguments of a product; one compiled kernel handles all products with a constant value."""
 
+    __slots__ = ("iso", "mask", "plan", "values", "words")
+
     def __init__(self, q: Mxv, matrix: CSR) -> None:
         self.iso = mxv_value(q, matrix, q.vector)
-        self.mask = presence.admitted(q.mask, q.nout)
+        self.mask = None if q.mask is None else presence.admitted(q.mask, q.nout)
         self.words = presence.no_bits(q.nout)
-        self.values: Any = None
         if self.iso is None:
-            self.add, self.mult, self.flip, self.matrix_read, self.vector_read = product_plan(q.semiring, q.flip)
-            self.values = presence.empty_slots("mxv", q.nout, q.semiring.z)
+            self.plan = product_plan(q.semiring, q.flip)
+            self.values: Any = presence.empty_slots("mxv", q.nout, q.semiring.z)
         else:
-            self.add, self.mult, self.flip, self.matrix_read, self.vector_read = _CONSTANT
+            self.plan, self.values = _CONSTANT, None
 
     def result(self, q: Mxv, count: int) -> VectorStore:
         return presence.from_slots(q.nout, q.semiring.z, self.words, self.values, self.iso, count)
@@ -126,15 +127,15 @@ def _pulled(q: Mxv) -> VectorStore:
         u = Full(u.nvals, u.dtype, u.values, u.iso, u.device)
         q = replace(q, ninner=u.size, vector=u)
     made = _Arguments(q, a)
-    words, slots = presence.slots(q.vector) if made.vector_read else (presence.presence(q.vector), None)
-    indptr, indices = rows_of(a)
-    threads = threads_for(a.nvals + a.nrows)
-    counts = np.zeros(threads, np.int64)
+    add, mult, flip, matrix_read, vector_read = made.plan
+    words, slots = presence.slots(u) if vector_read else (presence.presence(u), None)
     uvals = kernel_array(slots) if isinstance(slots, np.ndarray) else slots
-    avals = values_of(a, made.matrix_read)
     mask = presence.expanded(made.mask, q.nout)
-    operands = (indptr, indices, avals, words, uvals, mask, made.add, made.mult, made.flip)
-    assisted(_pull, threads, *operands, made.words, made.values, counts, work=a.nvals + a.nrows)
+    work = a.nvals + a.nrows
+    threads = threads_for(work)
+    counts = np.zeros(threads, np.int64)
+    operands = (*rows_of(a), values_of(a, matrix_read), words, uvals, mask, add, mult, flip)
+    assisted(_pull, threads, *operands, made.words, made.values, counts, work=work)
     return made.result(q, total(counts))
 
 
@@ -155,8 +156,9 @@ def _scattered(q: Mxv, u: IndexList, a: CSR) -> VectorStore:
     starts = kernel_array(u.indices)
     offsets = indptr if u.nvals == a.nrows else _edge_offsets(indptr, starts)
     edges = int(offsets[-1])
-    avals, uvals = values_of(a, made.matrix_read), values_of(u, made.vector_read)
-    operands = (starts, uvals, indptr, indices, avals, made.mask, made.add, made.mult, made.flip)
+    add, mult, flip, matrix_read, vector_read = made.plan
+    avals, uvals = values_of(a, matrix_read), values_of(u, vector_read)
+    operands = (starts, uvals, indptr, indices, avals, made.mask, add, mult, flip)
     blocks = _blocks(edges, made.words.size if made.values is None else q.nout)
     if blocks > 1:
         bounds = np.searchsorted(offsets, np.arange(blocks + 1) * edges // blocks)
@@ -173,6 +175,8 @@ def _scattered(q: Mxv, u: IndexList, a: CSR) -> VectorStore:
 
 def _blocks(edges: int, outputs: int) -> int:
     """Return the number of blocks of rows of a push, a power of two.  outputs: values, or words of presence bits."""
+    if edges < 2 * _BLOCK_EDGES:
+        return 1
     worth = min(edges // _BLOCK_EDGES, edges // (_EDGES_PER_OUTPUT * max(outputs, 1)), _MOST_BLOCKS)
     return 1 << max(0, worth.bit_length() - 1)
 
@@ -183,7 +187,7 @@ def _push_blocks(made: _Arguments, operands: Any, nout: int, bounds: Array, edge
     words = np.zeros(blocks * made.words.size, np.uint32)
     values = None if made.values is None else presence.empty_slots("mxv", blocks * nout, made.values.dtype)
     run(_push, blocks, *operands, bounds, nout, words, values, np.zeros(blocks, np.int64), work=edges)
-    run(_combine_blocks, parts_for(blocks * nout), blocks, nout, words, values, made.add, made.words, made.values)
+    run(_combine_blocks, parts_for(blocks * nout), blocks, nout, words, values, made.plan.add, made.words, made.values)
 
 
 def _edge_offsets(indptr: Array, starts: Array) -> Array:

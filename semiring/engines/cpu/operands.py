@@ -23,10 +23,11 @@ class _Writable:
 
 def kernel_array(array: Array) -> Array:
     """Return the array as contiguous, aligned, native and, for numba, writable; rarely a copy."""
-    if not (array.flags.c_contiguous and array.flags.aligned and array.dtype.isnative):
-        return np.array(array, dtype=array.dtype.newbyteorder("="), order="C")
-    if array.flags.writeable:
+    flags = array.flags
+    if flags.carray and array.dtype.isnative:  # contiguous, aligned and writable
         return array
+    if not (flags.c_contiguous and flags.aligned and array.dtype.isnative):
+        return np.array(array, dtype=array.dtype.newbyteorder("="), order="C")
     view = np.asarray(_Writable(array))
     return view.view(array.dtype) if is_record(array.dtype) else view  # NumPy names the bytes between fields
 

@@ -7,6 +7,7 @@ bits: NumPy needs several calls for them, and two kernels serve all operations.
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -40,7 +41,7 @@ def empty_slots(operation: str, size: int, dtype: np.dtype[Any]) -> np.ndarray[A
 
 def no_bits(size: int) -> Words:
     """Return the bits of no entry."""
-    return np.zeros(word_count(size), np.uint32)
+    return np.zeros((size + 31) >> 5, np.uint32)
 
 
 def all_bits(size: int) -> Words:
@@ -51,8 +52,19 @@ def all_bits(size: int) -> Words:
 
 
 def expanded(words: Words | None, size: int) -> Words:
-    """Return the bits, also where all are set: one type of presence needs fewer compiled kernels."""
-    return all_bits(size) if words is None else words
+    """Return the bits, also where all are set: one type of presence needs fewer compiled kernels.
+
+    Callers must not write to them.
+    """
+    if words is not None:
+        return words
+    return all_bits(size) if size > 32 * _FEW_WORDS else _all_of_few(size)
+
+
+@functools.lru_cache(maxsize=256)
+def _all_of_few(size: int) -> Words:
+    """Return the bits of all entries of a short vector; shared, so nobody writes to them."""
+    return all_bits(size)
 
 
 def trimmed(words: Words, size: int) -> Words:

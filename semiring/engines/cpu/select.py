@@ -25,7 +25,7 @@ from . import presence
 from .apply import apply
 from .atomics import bit_count, trailing_zeros
 from .compile import kernel
-from .members import contains
+from .members import contains, is_few
 from .operands import Array, bits_of, kernel_array, rows_of
 from .rows import share
 from .scatter import positions
@@ -103,6 +103,8 @@ def kept_rows(a: CSR, holds: Array) -> CSR:
 
 def kept_columns(a: CSR, columns: Array, holds: Array, ncols: int) -> CSR:
     """Return the entries of a whose flag is set, each in its element of `columns`, which ascend within a row."""
+    if is_few(a.nvals + a.nrows):
+        return _few_kept(a, columns, holds, ncols)
     words = presence.from_flags(holds)
     starts = np.zeros(words.size + 1, np.int64)
     np.cumsum(np.bitwise_count(words), out=starts[1:])
@@ -115,6 +117,35 @@ def kept_columns(a: CSR, columns: Array, holds: Array, ncols: int) -> CSR:
     arguments = (indptr, indices, bits_of(a.values), words, starts, made_indptr, made_indices, bits_of(values))
     run(_compress, parts_for(a.nvals + a.nrows), *arguments)
     return CSR(Pattern(a.nrows, ncols, made_indptr, made_indices), a.dtype, values, a.iso)
+
+
+def _few_kept(a: CSR, columns: Array, holds: Array, ncols: int) -> CSR:
+    """Return the result of `kept_columns` for few entries: one call of a kernel, and copies of what it fills."""
+    indptr, indices = np.empty(a.nrows + 1, np.int32), np.empty(a.nvals, columns.dtype)
+    values = None if a.values is None else np.empty(a.nvals, a.dtype)
+    arguments = (kernel_array(a.indptr), kernel_array(columns), bits_of(a.values), kernel_array(holds))
+    kept = _compress_few(*arguments, indptr, indices, bits_of(values))
+    if kept == a.nvals and columns is a.indices:
+        return a
+    pattern = Pattern(a.nrows, ncols, indptr, indices[:kept].copy())
+    return CSR(pattern, a.dtype, None if values is None else values[:kept].copy(), a.iso)
+
+
+@kernel
+def _compress_few(
+    indptr: Any, indices: Any, values: Any, holds: Any, out_indptr: Any, out_indices: Any, out_values: Any
+) -> int:
+    """Copy the entries whose flag is set; return their number."""
+    slot = 0
+    out_indptr[0] = 0
+    for i in range(indptr.size - 1):
+        for p in range(np.int64(indptr[i]), np.int64(indptr[i + 1])):
+            if holds[p]:
+                out_indices[slot] = indices[p]
+                put(out_values, slot, value_at(values, p))
+                slot += 1
+        out_indptr[i + 1] = slot
+    return slot
 
 
 @kernel

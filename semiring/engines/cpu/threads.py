@@ -69,11 +69,15 @@ def threads_for(work: int) -> int:
 
     Such a kernel polls `stopped` or `next_chunk`, and is called with ``work=``.
     """
+    if work < 2 * _WORK_PER_THREAD:
+        return 1
     return max(1, min(available(), work // _WORK_PER_THREAD))
 
 
 def parts_for(work: int) -> int:
     """Return the number of parts for `work` entries, where parts have no overhead: one a thread or more, and short."""
+    if work < 2 * _WORK_PER_THREAD:
+        return 1
     return max(threads_for(work), -(-work // _WORK_PER_PART))
 
 
