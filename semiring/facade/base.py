@@ -174,11 +174,14 @@ class Sparse(Contents[StoreT], Generic[StoreT]):
         made = type(self) if cls is None else cls
         if not writing:
             return made._new(None, plan)
-        if not _KEYWORDS.issuperset(writing):
-            unknown = min(writing.keys() - _KEYWORDS)
-            raise TypeError(f"{plan.operation}() got an unexpected keyword argument {unknown!r}")
-        write = as_write(writing.get("mask"), writing.get("accum"), writing.get("replace", False))
-        out = writing.get("out")
+        mask = writing.get("mask")
+        if mask is not None and len(writing) == 1:
+            write, out = Write(as_mask(mask)), None
+        else:
+            if not _KEYWORDS.issuperset(writing):
+                unknown = min(writing.keys() - _KEYWORDS)
+                raise TypeError(f"{plan.operation}() got an unexpected keyword argument {unknown!r}")
+            write, out = as_write(mask, writing.get("accum"), writing.get("replace", False)), writing.get("out")
         if out is None:
             if write.accum is not None:
                 raise InvalidValue(f"{plan.operation}: accum= combines with what out= holds; give out= too")

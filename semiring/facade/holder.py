@@ -169,7 +169,9 @@ class Holder(Generic[StoreT], metaclass=Named):
             if found is not None and found != labels:
                 return self
             found = labels
-        if found is not None and {*check.shape_of(self._described)} == {len(found)}:
+        if found is None:
+            return self
+        if {*check.shape_of(self._described)} == {len(found)}:
             self._labels = found
         return self
 
@@ -190,7 +192,7 @@ class Holder(Generic[StoreT], metaclass=Named):
         try:
             self._elements, self._store = lease, None
             lease.check_holders()
-            self._become(run(lease.base, write._replace(lease=lease)))
+            self._become(run(lease.base, Write(write.mask, write.accum, write.replace, lease)))
         except BaseException:
             if self._elements is lease:
                 self._store, self._elements = lease.base, None

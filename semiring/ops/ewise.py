@@ -50,8 +50,9 @@ def _ewise(name: str, a: S | Plan[S], b: S | Plan[S], op: Any, mode: str, alpha:
         for default in (scalar_dtype(alpha, x), scalar_dtype(beta, x)):
             y = dtypes.unify(y, default)
         x = y
-    typed = operators.lookup_binary(op).typed(x, y)
-    check.one_device(name, a.device, b)
+    typed = operators.typed("binary", op, x, y)
+    if b.device != a.device:
+        check.one_device(name, a.device, b)
     shape = check.shape_of(a if by_rows is not True else b)
     if isinstance(a, Plan) or isinstance(b, Plan):
         sides: Any = a, b
@@ -75,7 +76,10 @@ def _ewise(name: str, a: S | Plan[S], b: S | Plan[S], op: Any, mode: str, alpha:
 
 def _broadcast(name: str, a: Any, b: Any) -> bool | None:
     """Return whether a vector is on the left of a matrix (True) or on the right; None for two of one kind."""
-    dimensions = len(check.shape_of(a)), len(check.shape_of(b))
+    left, right = check.shape_of(a), check.shape_of(b)
+    if left == right:
+        return None
+    dimensions = len(left), len(right)
     if dimensions[0] == dimensions[1]:
         check.same_shape(name, a, b)
         return None

@@ -39,8 +39,9 @@ def mxm(
         hint = "; it would fit with .T on the second" if shape_a[1] == shape_b[1] else ""
         hint = hint or ("; it would fit with .T on the first" if shape_a[0] == shape_b[0] else "")
         raise DimensionMismatch(f"mxm: shapes {shape_a} and {shape_b} do not chain{hint}")
-    typed = operators.lookup_semiring(semiring).typed(a.dtype, b.dtype)
-    check.one_device("mxm", a.device, b)
+    typed = operators.typed("semiring", semiring, a.dtype, b.dtype)
+    if b.device != a.device:
+        check.one_device("mxm", a.device, b)
     shape = shape_a[0], shape_b[1]
     if isinstance(a, Plan) or isinstance(b, Plan):
         both: dict[str, Any] = {"transpose_a": transpose_a, "transpose_b": transpose_b, "method": method}

@@ -52,23 +52,18 @@ def _product(
     nout, ninner = a.shape
     if transpose:
         nout, ninner = ninner, nout
-    check.vector_size(name, u, ninner, a, transpose != flip)
-    family = operators.lookup_semiring(semiring)
-    typed = family.typed(u.dtype, a.dtype) if flip else family.typed(a.dtype, u.dtype)
-    check.one_device(name, a.device, u)
+    if (u.shape[0] if isinstance(u, Plan) else u.size) != ninner:
+        check.vector_size(name, u, ninner, a, transpose != flip)
+    x, y = (u.dtype, a.dtype) if flip else (a.dtype, u.dtype)
+    typed = operators.typed("semiring", semiring, x, y)
+    if u.device != a.device:
+        check.one_device(name, a.device, u)
     if isinstance(a, Plan) or isinstance(u, Plan):
         return Plan(
             name, (nout,), typed.z, a.device, lambda: _product(name, stored(a), stored(u), typed, transpose, flip)
         )
     values = ("y" if flip else "x") in typed.mult.uses
-    spec = Mxv(
-        nout=nout,
-        ninner=ninner,
-        by_row=structure.rows(a, transpose, values=values),
-        by_column=structure.rows(a, not transpose, values=values),
-        vector=u,
-        semiring=typed,
-        flip=flip,
-        direction=config.direction,
-    )
+    by_row = structure.rows(a, transpose, values=values)
+    by_column = structure.rows(a, not transpose, values=values)
+    spec = Mxv(nout, ninner, by_row, by_column, u, typed, flip, None, config.direction)
     return Plan(name, (nout,), typed.z, a.device, spec)

@@ -94,7 +94,9 @@ def rows(a: CSR, transpose: bool, *, values: bool) -> Rows:
     if not transpose:
         return Rows(a)
     if a.iso is None and values:
-        ready = "transpose" in a.cache
+        if "transpose" in a.cache:
+            return Rows(a.cache["transpose"])
+        ready = False
     elif "transpose" in a.pattern.facts:
         ready = True
     else:

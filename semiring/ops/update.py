@@ -9,8 +9,8 @@ A reader in another thread obtains the store from the lease.  Then it is held tw
 
 from __future__ import annotations
 
+import _thread
 import sys
-import threading
 from collections.abc import Callable
 from typing import Any, cast
 
@@ -37,7 +37,7 @@ class Lease:
     def __init__(self, base: Any) -> None:
         self.base = base
         self._shared = False
-        self._lock = threading.RLock()
+        self._lock = _thread.RLock()
 
     def check_holders(self) -> None:
         """Count the holders of the store; callers hold no reference to it but this lease."""

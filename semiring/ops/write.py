@@ -124,9 +124,11 @@ class Plan(Generic[S]):
         engine, request = engine_for(self.device), self.request
         if self._made is not None:
             return finish(self._made, engine, out, write)
-        if self.mask is not None:  # it limits the result, and the mask of the write limits the output
-            whole = Plan(self.operation, self.shape, self.dtype, self.device, request)
-            return finish(whole.into(None, Write(self.mask)), engine, out, write)
+        if self.mask is not None:
+            if out is not None or mask is not None:  # it limits the result, and the mask of the write limits the output
+                whole = Plan(self.operation, self.shape, self.dtype, self.device, request)
+                return finish(whole.into(None, Write(self.mask)), engine, out, write)
+            mask, write = self.mask, Write(self.mask)
         if not isinstance(request, Spec):
             made = request()
             return made.into(out, write) if isinstance(made, Plan) else finish(made, engine, out, write)
@@ -134,7 +136,8 @@ class Plan(Generic[S]):
             masked = request.with_mask(mask)
             row = registry.find(masked, engine)
             if row is not None and "mask" in row.fuses:
-                return finish(registry.call(row, masked), engine, out, write, masked=True)
+                made = registry.call(row, masked)
+                return made if out is None else finish(made, engine, out, write, masked=True)
         made = registry.run(request, engine)
         return made if out is None and mask is None else finish(made, engine, out, write)
 
