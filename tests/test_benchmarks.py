@@ -33,6 +33,7 @@ from benchmarks import (
     ordering,
     report,
     sanitize,
+    small_calls,
     social,
     verify_large,
     verify_products,
@@ -62,6 +63,20 @@ def rows_of(folder: Path) -> dict[str, dict[str, Any]]:
     (path,) = folder.glob("*.jsonl")
     _, *rows = [json.loads(line) for line in path.read_text().splitlines()]
     return {row["what"]: row for row in rows}
+
+
+@pytest.mark.oracle
+def test_small_calls_beside_suitesparse(tmp_path: Path, engine: str, monkeypatch: Any) -> None:
+    pytest.importorskip("graphblas")
+    if engine != "cpu":
+        pytest.skip("measures the CPU engine")
+    monkeypatch.setattr(small_calls, "_TURNS", 2)
+    monkeypatch.setattr(small_calls, "_CALLS", 2)
+    monkeypatch.setattr(sys, "argv", ["program", "--out", str(tmp_path), "--only", "v"])
+    small_calls.main()  # its exit code is a verdict on the times
+    rows = rows_of(tmp_path)
+    assert {"mxv", "mxv under a mask", "v + w, sparse", "y(m) << A.mxv(x)"} <= rows.keys()
+    assert all(row["value"] > 0 for row in rows.values())
 
 
 @pytest.fixture
