@@ -10,6 +10,7 @@ import numpy as np
 import semiring as sr
 
 from . import checks, graphs, peers
+from .algorithms import paths
 from .harness import RUNS, Samples, measure
 from .report import Peer, Report, Row, timed
 
@@ -18,6 +19,8 @@ GRAPHS = {
     "cpu": ("kron16", "kron18", "uniform100000x32", "grid500x500"),
 }
 ITERATIONS = 20
+# Untimed products, after which a GPU reads ranked columns where they pay (docs/decisions/0028-ranked-columns.md).
+RANKED = 6
 # Goals and aims in milliseconds on an H200.
 GOALS: dict[tuple[str, str], tuple[float, float]] = {
     ("bfs_levels", "kron20"): (0.12, 0.05),
@@ -39,11 +42,17 @@ GOALS: dict[tuple[str, str], tuple[float, float]] = {
     ("sssp", "kron22"): (5, 2),
     ("sssp", "kron24"): (20, 8),
     ("sssp", "uniform2000000x32"): (5, 2),
+    ("sssp", "grid5000x5000"): (80, 40),
     ("pagerank iteration", "kron20"): (0.25, 0.12),
     ("pagerank iteration", "kron22"): (0.8, 0.45),
     ("pagerank iteration", "kron24"): (3.0, 1.8),
     ("pagerank iteration", "uniform2000000x32"): (0.8, 0.5),
     ("pagerank iteration", "grid5000x5000"): (0.35, 0.25),
+    ("triangle_count", "kron20"): (8, 1),
+    ("triangle_count", "kron22"): (45, 6),
+    ("triangle_count", "kron24"): (300, 40),
+    ("triangle_count", "uniform2000000x32"): (4, 1),
+    ("triangle_count", "grid5000x5000"): (2, 0.5),
 }
 
 
@@ -54,9 +63,7 @@ def run_more(device: str, names: list[str], count: int, folder: Path) -> int:
         A = graphs.make(name)
         sources = graphs.sources(A, count)
         for algorithm, run in ALGORITHMS.items():
-            samples = run(A, name, sources)
-            if samples is not None:
-                report.add(_row(algorithm, name, samples, device))
+            report.add(_row(algorithm, name, run(A, name, sources), device))
     report.close()
     return 0
 
@@ -81,10 +88,9 @@ def _components(A: sr.Matrix, name: str, sources: list[int]) -> Samples:
     return measure(lambda _: sr.algorithms.connected_components(A), checks.components(A), sources, A.device)
 
 
-def _distances(A: sr.Matrix, name: str, sources: list[int]) -> Samples | None:
-    if not name.startswith(("kron", "uniform")):
-        return None  # the others get no weights
-    weighted = graphs.make(name + "w")
+def _distances(A: sr.Matrix, name: str, sources: list[int]) -> Samples:
+    """Weights from 1 to 255: of the generator where it has weights, else integers."""
+    weighted = graphs.make(name + "w") if name.startswith(("kron", "uniform")) else paths.make(name)
     return measure(lambda s: sr.algorithms.sssp(weighted, s), checks.distances(weighted), sources, A.device)
 
 
@@ -98,10 +104,30 @@ def _ranks(A: sr.Matrix, name: str, sources: list[int]) -> Samples:
     return samples.divided(ITERATIONS)
 
 
-ALGORITHMS: dict[str, Callable[[sr.Matrix, str, list[int]], Samples | None]] = {
+def _product(A: sr.Matrix, name: str, sources: list[int]) -> Samples:
+    values, x = graphs.floats(A, np.float32), graphs.dense(A, np.float32)
+    check, _ = checks.product(values, x, 1e-4)
+    v = sr.Vector.from_dense(x)
+    for _ in range(RANKED):
+        values.mxv(v, "plus_times").wait()
+    return measure(lambda _: values.mxv(v, "plus_times").wait(), check, sources, A.device)
+
+
+def _triangles(A: sr.Matrix, name: str, sources: list[int]) -> Samples:
+    expected = int(sr.algorithms.triangles(A).reduce("plus").get(0)) // 3
+
+    def check(_: int, found: int) -> None:
+        assert found == expected, f"{found} triangles; those of the vertices sum to three times {expected}"
+
+    return measure(lambda _: sr.algorithms.triangle_count(A), check, range(RUNS), A.device)
+
+
+ALGORITHMS: dict[str, Callable[[sr.Matrix, str, list[int]], Samples]] = {
     "bfs_levels": _levels,
     "bfs_parents": _parents,
     "connected_components": _components,
     "sssp": _distances,
     "pagerank iteration": _ranks,
+    "mxv plus_times float32": _product,
+    "triangle_count": _triangles,
 }

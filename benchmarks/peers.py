@@ -36,9 +36,9 @@ RECORDED: dict[tuple[str, str], tuple[tuple[str, float], ...]] = {
     ("sssp", "kron22"): (("GraphBLAST", 15.0),),
     ("sssp", "kron24"): (("cuGraph", 92.0),),
     ("sssp", "uniform2000000x32"): (("Indigo2", 17.0),),
-    ("mxv float32", "kron20"): (("cuSPARSE", 0.22),),
-    ("mxv float32", "kron22"): (("cuSPARSE", 0.91),),
-    ("mxv float32", "kron24"): (("cuSPARSE", 4.9),),
+    ("mxv plus_times float32", "kron20"): (("cuSPARSE", 0.22),),
+    ("mxv plus_times float32", "kron22"): (("cuSPARSE", 0.91),),
+    ("mxv plus_times float32", "kron24"): (("cuSPARSE", 4.9),),
 }
 
 

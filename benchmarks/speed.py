@@ -141,7 +141,7 @@ def product_on_gpu(b: Bench) -> None:
     }
     found = compare(contenders, range(SOURCES), b.device)
     ours, theirs = found["ours"], found["cuSPARSE"]
-    beside = (Peer("cuSPARSE", theirs.median, samples=theirs.wall_ms), *b.recorded("mxv float32", b.name))
+    beside = (Peer("cuSPARSE", theirs.median, samples=theirs.wall_ms), *b.recorded("mxv plus_times float32", b.name))
     note = _bandwidth(A.nvals * 8 + A.nrows * 12, ours)
     b.add(f"mxv plus_times float32 {b.name}", ours, "ms", 1.1, peers=beside, note=note)
 
