@@ -190,3 +190,14 @@ def test_a_time_in_the_tuning_table_is_of_a_kernel_or_of_a_call() -> None:
     timed = {name: source for name, source in rows.items() if re.search(r"H200,.* ms", source)}
     assert len(timed) >= 5
     assert not [name for name, source in timed.items() if not re.search(r"\b(kernel|call)\b", source)]
+
+
+def test_the_pages_count_what_there_is() -> None:
+    """The numbers of algorithms and of built-in types that the pages state."""
+    functions = [name for name in sr.algorithms.__all__ if not isinstance(getattr(sr.algorithms, name), type)]
+    assert len(sr.dtypes.ALL) == 13
+    assert "the thirteen built-in types" in (ROOT / "README.md").read_text(encoding="utf-8")
+    for page, link in (("README.md", "docs/algorithms/index.md"), ("docs/tour.md", "algorithms/index.md")):
+        stated = re.search(rf"about \[(\d+)\]\({link}\)", (ROOT / page).read_text(encoding="utf-8"))
+        assert stated is not None
+        assert abs(len(functions) - int(stated[1])) <= 10, f"{page}: there are {len(functions)} algorithms"

@@ -44,7 +44,7 @@ Form = Literal["full", "bitmap", "list", "gaps"]
 _CHUNK = 1 << 16
 _LONGEST = 255
 # What gaps must save to be worth their work, up to 2.5 ns an entry more than a list on a core of a CPU
-# (docs/scaling.md): this share of the message, and so many bytes.
+# (docs/distributed_internals.md): this share of the message, and so many bytes.
 _SHARE = 0.25
 _LEAST = 512
 
