@@ -1,4 +1,4 @@
-"""What programs send on grids of processes: counted on ranks that are threads, beside the formulas of docs/distributed_internals.md.
+"""What programs send on grids of processes: counted on ranks that are threads, beside formulas.
 
     python -m benchmarks.traffic [--scale 12] [--ranks 1,2,4,9,16] [--grids 2x1,2x2,3x2]
 
