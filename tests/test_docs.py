@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import semiring as sr
+from semiring import exceptions
 from tests.test_examples import SHELL
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -173,6 +174,14 @@ def test_the_reference_lists_what_completion_offers(kind: type) -> None:
     section = page.partition(f"\n## {kind.__name__}\n")[2].partition("\n## ")[0]
     listed = CODE.findall(section)
     assert sorted(listed) == [name for name in dir(kind()) if not name.startswith("__")]
+
+
+def test_the_contract_names_everything() -> None:
+    """Every public name of the root, of `ops` and of `distributed`, every setting and every error."""
+    page = (ROOT / "docs" / "api_contract.md").read_text(encoding="utf-8")
+    settings = [name for name in vars(type(sr.config)) if not name.startswith("_") and name != "set"]
+    names = [*sr.__all__, *sr.ops.__all__, *sr.distributed.__all__, *settings, *exceptions.__all__]
+    assert [name for name in names if not re.search(rf"\b{name}\b", page)] == []
 
 
 def test_internals_are_not_completed() -> None:
