@@ -107,10 +107,12 @@ def _read(path: Path) -> tuple[str, dict[str, Row]]:
     if path.suffix == ".jsonl":
         facts, *rows = map(json.loads, text.splitlines())
         return facts["date"], {_key(row["what"]): row for row in rows if row["value"] is not None}
-    found = re.findall(r"^(\S.*?) {2,}([\d,]*\.?\d+) (\S+)", text, re.MULTILINE)
-    rows = {_key(what): {"value": float(value.replace(",", "")), "unit": unit} for what, value, unit in found}
+    figures: dict[str, Row] = {
+        _key(what): {"value": float(value.replace(",", "")), "unit": unit}
+        for what, value, unit in re.findall(r"^(\S.*?) {2,}([\d,]*\.?\d+) (\S+)", text, re.MULTILINE)
+    }
     stamp = re.match(r"[\d-]{10}T[\d:+]+", text)
-    return stamp[0] if stamp else path.name[:10], rows
+    return stamp[0] if stamp else path.name[:10], figures
 
 
 class Results:

@@ -71,7 +71,7 @@ for wanted in ${*:-tests large memcheck racecheck speed}; do
                 --kernel-name-exclude kernel_substring=cupy_ "$PYTHON" -m benchmarks.sanitize
             ;;
         speed) stage 130 40 "$PYTHON" -m benchmarks.speed --device cuda --out "$OUT" ;;
-        more) stage 200 60 "$PYTHON" -m benchmarks.speed --device cuda --more --out "$OUT" ;;
+        more) stage 280 60 "$PYTHON" -m benchmarks.speed --device cuda --more --out "$OUT" ;;
         compression)
             stage 150 60 "$PYTHON" -m benchmarks.compression --device cuda --out "$OUT" \
                 ${DATA:+--web "$DATA/law"}
