@@ -4,8 +4,8 @@
     python -m benchmarks.figures --check    print the differences, and exit with 1 if there are any
 
 A page marks a figure with a comment that names its source: the name of a result file between its date and its suffix,
-in which ``*`` stands for any characters.  The newest file that has the row counts; a ``.txt`` file is read where there
-is no ``.jsonl`` file beside it.  Names of rows are compared without commas and backticks.  There are three marks:
+in which ``*`` matches any characters.  The figure is that of the newest file that has the row; a ``.txt`` file is read
+where there is no ``.jsonl`` file beside it.  Names of rows are compared without commas, colons and backticks.  Marks:
 
 ``0.65<!-- nvidia-h200-speed: bfs_levels kron22 -->``
     The number before the comment.  ``@ NAME`` after the row selects the figure of a peer, or the ``median``, ``least``
@@ -47,6 +47,7 @@ _LINES = re.compile(
     re.MULTILINE | re.DOTALL,
 )
 _HIDDEN = re.compile(r"<!-- (.+?) -->")
+_MARK = re.compile(r"<!-- [\w*-]+: ")
 _UNITS = {"x slower": "times as long", "x faster": "times as fast", "x": "times as fast"}
 
 
@@ -97,7 +98,7 @@ _SAMPLES: Mapping[str, Callable[[Any], float]] = {"median": statistics.median, "
 
 
 def _key(what: str) -> str:
-    return " ".join(re.sub(r"[`,]", " ", what).split())
+    return " ".join(re.sub(r"[`,:]", " ", what).split())
 
 
 @cache
@@ -208,10 +209,15 @@ def _quoted(results: Results, mark: re.Match[str]) -> str:
 
 def rewritten(text: str, results: Results) -> str:
     """The text of a page with every marked figure replaced; marks within fenced blocks are examples."""
-    text = _LINES.sub(partial(_quoted, results), text)
+    text, replaced = _LINES.subn(partial(_quoted, results), text)
     parts = _FENCED.split(text)
     for place in range(0, len(parts), 2):
-        parts[place] = _NUMBER.sub(partial(_figure, results), _TABLE.sub(partial(_table, results), parts[place]))
+        for pattern, function in ((_TABLE, _table), (_NUMBER, _figure)):
+            parts[place], count = pattern.subn(partial(function, results), parts[place])
+            replaced += count
+    marks = sum(len(_MARK.findall(part)) for part in parts[::2])
+    if marks != replaced:
+        raise FigureError(f"{marks - replaced} of {marks} marks have no number before, or no table or block below them")
     return "".join(parts)
 
 

@@ -103,6 +103,19 @@ def test_a_figure_without_a_result_is_refused(results: Results, page: str) -> No
         rewritten(page, results)
 
 
+@pytest.mark.parametrize(
+    "page",
+    [
+        "about <!-- gpu-speed: search kron8 --> ms\n",
+        "<!-- figures: gpu-speed -->\n\nno table\n",
+        '<!-- lines: cpu-demo, from "what" -->\n```sh\nno text\n```\n',
+    ],
+)
+def test_a_mark_without_its_figure_is_refused(results: Results, page: str) -> None:
+    with pytest.raises(FigureError, match="1 of 1 marks"):
+        rewritten(page, results)
+
+
 def test_marks_in_blocks_are_examples(results: Results) -> None:
     page = "```\n9<!-- gpu-speed: absent -->\n```\n"
     assert rewritten(page, results) == page
