@@ -30,6 +30,7 @@ from benchmarks import (
     larger,
     loading,
     machine,
+    more,
     ordering,
     report,
     sanitize,
@@ -126,6 +127,18 @@ def test_wrong_distances_are_refused(A: sr.Matrix, change: int) -> None:
     wrong = sr.Vector.from_coo(indices, values, size=A.nrows)
     with pytest.raises(AssertionError):
         checks.distances(A)(source, wrong)
+
+
+def test_other_algorithms_are_measured(device: str, tmp_path: Path) -> None:
+    """Every algorithm on a graph; the page's table by graph has a row for each."""
+    with sr.use(device):
+        assert more.run_more(device, ["kron6"], 2, tmp_path) == 0
+    page = (
+        (Path(benchmarks.__path__[0]).parent / "docs" / "performance.md").read_text(encoding="utf-8").replace("`", "")
+    )
+    for name in more.ALGORITHMS:
+        assert rows_of(tmp_path)[f"{name} kron6"]["value"] > 0
+        assert f"\n| {name} | " in page
 
 
 def test_merged_components_are_refused() -> None:
