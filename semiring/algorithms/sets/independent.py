@@ -16,8 +16,9 @@ import numpy as np
 
 from semiring import Matrix, Vector, binary, ops, semiring, unary
 
-from ..checks import seed_of, undirected
+from ..checks import seed_of, undirected, vector
 from ..entries import listed, positions
+from ..ordering.permutations import inverse
 from ..progress import Progress, reporter
 from ..randomness import distinct, uniform
 
@@ -94,15 +95,17 @@ def _inverse_degree(A: Matrix, n: int) -> Vector:
 
 
 @ops.reports_memory
-def colouring(A: Matrix, *, seed: int = 0, progress: Progress | None = None) -> Vector:
-    """c(v) = a colour from 0 with c(u) != c(v) for every edge (u, v), u != v, chosen greedily by decreasing degree.
+def colouring(A: Matrix, *, order: Vector | None = None, seed: int = 0, progress: Progress | None = None) -> Vector:
+    """c(v) = the least colour from 0 that no neighbour of v before it in an order has, so that neighbours differ.
 
     Parameters
     ----------
     A : Matrix, n x n, symmetric structure
         An entry is an edge; values are not read.  Self-loops are ignored.
+    order : Vector of size n, full, of integers, optional
+        The vertices in the order of the greedy algorithm, as from `degree_order`; by default by decreasing degree.
     seed : int
-        Determines the order of vertices of equal degree.
+        Determines the order of vertices of equal degree; of no effect with `order`.
     progress : callable, optional
         ``progress(done, n)`` is called with the number of coloured vertices after every 64 colours; an exception in it
         ends the computation.
@@ -116,15 +119,17 @@ def colouring(A: Matrix, *, seed: int = 0, progress: Progress | None = None) -> 
     DimensionMismatch
         If A is not square.
     InvalidValue
-        If its structure is not symmetric, or for a seed that is not an integer.
+        If its structure is not symmetric, for a seed that is not an integer, or an order that is not full.
+    DomainMismatch, DuplicateIndex, IndexOutOfBound
+        If the order is not a permutation.
 
     Notes
     -----
-    The colours are those of the greedy algorithm in the order of (degree, largest first; random): at most the largest
-    degree + 1, in practice far fewer.  A vertex gets the lowest bit that is not set in the bits of its neighbours that
-    precede it: one `ops.acyclic_closure` for every 64 colours, and then the graph of the vertices without a colour.
-    Cost O(n + nvals); on a GPU with a barrier for each step of the longest path of the order.  Synchronises a few times
-    for every 64 colours.
+    The colours are those of the greedy algorithm in the order, by default of (degree, largest first; random): at
+    most the largest degree + 1, in practice far fewer.  A vertex gets the lowest bit that is not set in the bits of
+    its neighbours that precede it: one `ops.acyclic_closure` for every 64 colours, and then the graph of the
+    vertices without a colour.  Cost O(n + nvals); on a GPU with a barrier for each step of the longest path of the
+    order.  Synchronises a few times for every 64 colours.
 
     Sources: Jones, Plassmann, "A Parallel Graph Coloring Heuristic", SIAM J. Sci. Comput. 14(3), 1993; Welsh, Powell,
     "An Upper Bound for the Chromatic Number of a Graph", The Computer Journal 10(1), 1967 (order); Hasenplaugh et al.,
@@ -140,7 +145,11 @@ def colouring(A: Matrix, *, seed: int = 0, progress: Progress | None = None) -> 
     n = undirected("colouring", A)
     seed, report = seed_of("colouring", seed), reporter("colouring", progress)
     colours = Vector(np.int64, n, device=A.device)
-    later, uncoloured, window = _orientation(A, n, seed), None, 0
+    if order is None:
+        key = _by_degree(A, n, seed)
+    else:
+        key = inverse(vector("colouring", "order", order, n)).dup(dtype=np.float64).apply("ainv")
+    later, uncoloured, window = _orientation(A, key), None, 0
     while True:
         none = Vector.full(0, later.nrows, np.uint64, device=A.device)
         bit = ops.acyclic_closure(none, later, semiring.bor_first, then=_lowest_free).select("!=", 0)
@@ -160,10 +169,17 @@ def colouring(A: Matrix, *, seed: int = 0, progress: Progress | None = None) -> 
         window += 1
 
 
-def _orientation(A: Matrix, n: int, seed: int) -> Matrix:
-    """Return the entries (u, v) of A where u precedes v, by its degree, largest first, and then in random order."""
-    ones = A.apply("second", right=np.float64(1))  # of a type with an order, whatever the type of A
-    degree = Vector.full(0.0, n, device=A.device).ewise_add(ones.reduce_rowwise("plus"), "plus")
-    # Where the random fractions are equal, the row number decides.
-    key = degree.ewise_add(uniform(n, seed, device=A.device), "plus")
-    return key.ewise_mult(ones, "first").ewise_mult(key, _precedes).select("==", True)
+def _by_degree(A: Matrix, n: int, seed: int) -> Vector:
+    """Return keys that are largest for the largest degrees, with a random fraction."""
+    degree = Vector.full(0.0, n, device=A.device).ewise_add(_ones(A).reduce_rowwise("plus"), "plus")
+    return degree.ewise_add(uniform(n, seed, device=A.device), "plus")
+
+
+def _orientation(A: Matrix, key: Vector) -> Matrix:
+    """Return the entries (u, v) of A where u precedes v: by its key, largest first, then by its row number."""
+    return key.ewise_mult(_ones(A), "first").ewise_mult(key, _precedes).select("==", True)
+
+
+def _ones(A: Matrix) -> Matrix:
+    """Return the structure of A with values of a type that has an order."""
+    return A.apply("second", right=np.float64(1))

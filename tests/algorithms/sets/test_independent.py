@@ -62,6 +62,19 @@ def test_colouring(S: Any) -> None:
     assert len(set(colour)) <= len(set(theirs.values())) + 1
 
 
+def test_colouring_in_an_order() -> None:
+    graph = nx.gnp_random_graph(30, 0.3, seed=4)
+    A = matrix(nx.to_scipy_sparse_array(graph, weight=None))
+    order = np.random.default_rng(5).permutation(30)
+    colour = host(sr.algorithms.colouring(A, order=sr.Vector.from_dense(order)))
+    assert dict(enumerate(colour.tolist())) == nx.greedy_color(graph, lambda G, colours: order.tolist())
+    by_degree = host(sr.algorithms.colouring(A, order=sr.algorithms.degree_order(A)))
+    assert by_degree.max() <= max(degree for _, degree in graph.degree)
+    for wrong in (order[:-1], np.zeros(30, np.int64), order / 2, order + 1):
+        with pytest.raises(sr.exceptions.SemiringError):
+            sr.algorithms.colouring(A, order=sr.Vector.from_dense(wrong))
+
+
 def test_more_colours_than_a_word_has() -> None:
     n = 150
     A = matrix(np.ones((n, n)))
