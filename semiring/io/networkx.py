@@ -89,7 +89,7 @@ def networkx_triples(
     if weight is None:
         values = TRUE if dtype is None else lookup(dtype).type(1)
     else:
-        column = attribute(G, neighbours, weight)
+        column = attribute(G._adj, neighbours, weight)
         values = np.ones(len(cols), np.int64) if column is None else column.filled(1)
         if values.dtype.kind not in "biufc":
             raise InvalidValue(f"edge attribute {weight!r}: expected a number for each edge, got {values.dtype} values")

@@ -129,7 +129,7 @@ class Column:
 
 def read_neighbours(G: Any) -> Neighbours:
     """Read the nodes and neighbours of a graph of NetworkX."""
-    adjacency = _adjacency(G)
+    adjacency = _dictionaries(G._adj, G.is_multigraph())
     nodes = list(adjacency)
     n = len(nodes)
     degrees = np.fromiter(map(len, adjacency.values()), np.int64, n)
@@ -146,12 +146,11 @@ def read_neighbours(G: Any) -> Neighbours:
     return Neighbours(nodes, numbered, G.is_directed(), np.append(0, np.cumsum(degrees)), cols, keys)
 
 
-def _adjacency(G: Any) -> Mapping[Hashable, Any]:
+def _dictionaries(adjacency: Mapping[Hashable, Any], keyed: bool) -> Mapping[Hashable, Any]:
     """Return the dictionaries of a graph; of a view, whose lengths can include hidden edges, new ones."""
-    adjacency: Mapping[Hashable, Any] = G._adj
     if isinstance(adjacency, dict):
         return adjacency
-    if G.is_multigraph():
+    if keyed:
         return {node: {v: dict(keyed) for v, keyed in adjacent.items()} for node, adjacent in adjacency.items()}
     return {node: dict(adjacent) for node, adjacent in adjacency.items()}
 
@@ -210,18 +209,21 @@ def _find(keys: NDArray[np.int64], wanted: NDArray[np.int64]) -> NDArray[np.int6
     return np.where(keys[found] == wanted, found, -1)
 
 
-def edge_data(G: Any, neighbours: Neighbours) -> NDArray[np.object_]:
-    """Return the attributes of each edge, in the order of NetworkX."""
-    data: Iterator[Any] = chain.from_iterable(adjacent.values() for adjacent in _adjacency(G).values())
-    if G.is_multigraph():
+def edge_data(adjacency: Mapping[Hashable, Any], neighbours: Neighbours) -> NDArray[np.object_]:
+    """Return the attributes of each edge, in the order of NetworkX, from the adjacency of a graph or view."""
+    keyed = neighbours.keys is not None
+    data: Iterator[Any] = chain.from_iterable(
+        adjacent.values() for adjacent in _dictionaries(adjacency, keyed).values()
+    )
+    if keyed:
         data = chain.from_iterable(parallel.values() for parallel in data)
     slots = objects_of(data, len(neighbours.cols))
     return slots if neighbours.once is None else slots[neighbours.once]
 
 
-def attribute(G: Any, neighbours: Neighbours, name: Hashable) -> Column | None:
+def attribute(adjacency: Mapping[Hashable, Any], neighbours: Neighbours, name: Hashable) -> Column | None:
     """Read one attribute of every slot; None if no slot has it."""
-    found = read_column(edge_data(G, neighbours), name)
+    found = read_column(edge_data(adjacency, neighbours), name)
     return found if found is None or neighbours.directed else found[neighbours.edge]
 
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from semiring import algorithms as sr
 
+from .depth_first import postorder
 from .graph import Graph, Node, entries
 from .registry import implements, refuse
 
@@ -82,15 +83,11 @@ implements(name="is_weakly_connected")(is_connected)
 
 @implements()
 def strongly_connected_components(G: Graph) -> Iterator[set[Node]]:
-    """Yield the strong components, each after those that it leads to."""
-    labels = strong(G)
-    found = sr.condensation(G.structure)
-    members = list(groups(G, labels))
-    if not members:
-        return iter(())
-    order = sr.topological_order(found.graph).to_numpy()[::-1]
-    # Components are numbered by their smallest row, as `groups` yields them.
-    return (members[number] for number in order.tolist())
+    """Yield the strong components, each after those that it leads to, in the order of NetworkX."""
+    members = list(groups(G, strong(G)))
+    # A search leaves a component at the node by which it entered; `groups` yields components by their labels.
+    _, left = np.unique(strong(G)[postorder(G)[::-1]], return_index=True)
+    return (members[number] for number in np.argsort(left)[::-1].tolist())
 
 
 @implements()
@@ -126,7 +123,8 @@ def condensation(G: Graph, scc: Any = None) -> nx.DiGraph:
     number = np.array([mapping[node] for node in G.nodes])
     rows, cols = number[G.rows], number[G.cols]
     different = rows != cols
-    pairs = np.unique(rows[different] * len(members) + cols[different])
+    pairs, first = np.unique(rows[different] * len(members) + cols[different], return_index=True)
+    pairs = pairs[np.argsort(first)]
     C.add_nodes_from((number, {"members": component}) for number, component in enumerate(members))
     C.add_edges_from(zip((pairs // len(members)).tolist(), (pairs % len(members)).tolist(), strict=True))
     return C

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from itertools import compress
+from copy import deepcopy
+from dataclasses import replace
 from typing import Any
 
 import networkx as nx
@@ -12,7 +13,8 @@ from numpy.typing import NDArray
 
 from semiring.io.networkx_arrays import Column, Neighbours, attribute, edge_data, fill_adjacency, read_neighbours
 
-from .graph import Graph
+from .graph import Graph, Source
+from .registry import refuse
 
 #: The type of a graph by whether it is directed and has parallel edges.
 _KINDS = {
@@ -22,7 +24,20 @@ _KINDS = {
     (True, True): nx.MultiDiGraph,
 }
 
-__all__ = ["convert_from_nx", "convert_to_nx", "subgraph"]
+#: Types of values that `copy.deepcopy` returns as they are.
+_ATOMS = frozenset({bool, bytes, complex, float, int, str, type(None)})
+
+__all__ = [
+    "added",
+    "convert_from_nx",
+    "convert_to_nx",
+    "deep",
+    "every_edge",
+    "joined",
+    "plain_class",
+    "subgraph",
+    "whole",
+]
 
 
 def convert_from_nx(
@@ -59,7 +74,8 @@ def convert_from_nx(
 
     Notes
     -----
-    O(nodes + edges).  Attributes are copied, their values are not.
+    O(nodes + edges).  Attributes are copied, their values are not.  The attributes of the graph are always kept: the
+    key of NetworkX's cache does not depend on `preserve_graph_attrs`.
     """
     if isinstance(graph, Graph):
         return graph
@@ -69,10 +85,10 @@ def convert_from_nx(
     columns: dict[Hashable, Column] = {}
     edge_dicts = None
     if preserve_edge_attrs:
-        edge_dicts = list(map(dict, edge_data(graph, neighbours)))
+        edge_dicts = list(map(dict, edge_data(graph._adj, neighbours)))
     else:
         for attr, default in (edge_attrs or {}).items():
-            found = attribute(graph, neighbours, attr)
+            found = attribute(graph._adj, neighbours, attr)
             if found is not None and default is not None:
                 found = Column(found.filled(default))
             elif found is None and default not in (None, 1):
@@ -96,7 +112,10 @@ def convert_from_nx(
         columns=columns,
         edge_dicts=edge_dicts,
         node_data=node_data,
-        graph=graph.graph if preserve_graph_attrs else None,
+        graph=graph.graph,
+        kind=type(graph),
+        # The dictionaries of a graph that the dispatch converts are those of the cached graph as long as it is cached.
+        source=None if name is None else Source(graph._adj, graph._node),
         device=getattr(getattr(nx.config.backends, "semiring", None), "device", None),
     )
 
@@ -124,28 +143,93 @@ def convert_to_nx(result: Any, *, name: str | None = None) -> Any:
     return made
 
 
-def subgraph(G: Graph, nodes: NDArray[np.bool_], slots: NDArray[np.bool_] | None = None) -> Any:
-    """Return the graph of NetworkX of some nodes and slots, both directions of an edge alike, with their attributes."""
-    kept = nodes[G.rows] & nodes[G.cols]
-    if slots is not None:
-        kept &= slots
-    chosen = np.flatnonzero(nodes)
-    place = np.full(len(G), -1)
-    place[chosen] = np.arange(chosen.size)
-    indptr = np.append(0, np.cumsum(np.bincount(place[G.rows[kept]], minlength=chosen.size)))
-    keys = G.neighbours.keys
-    part = Neighbours(
-        G.labels(chosen),
-        G.neighbours.numbered and chosen.size == len(G),
-        G.is_directed(),
-        indptr,
-        place[G.cols[kept]],
-        None if keys is None else list(compress(keys, kept.tolist())),
+def plain_class(G: Graph) -> None:
+    """Refuse a subclass of NetworkX's graphs, of which NetworkX returns another one."""
+    if G.kind not in (None, _KINDS[G.is_directed(), G.is_multigraph()]):
+        raise refuse(f"a new graph of type {G.kind.__name__}")
+
+
+def whole(G: Graph) -> Graph:
+    """Return the graph with all attributes, for functions that copy them although NetworkX asks for none of them.
+
+    Its conversion may have been cached without attributes, which are then read from the dictionaries of the source.
+    """
+    plain_class(G)
+    if G.source is None or (G.edge_dicts is not None and G.node_data is not None):
+        return G
+    return Graph(
+        G.neighbours,
+        edge_dicts=list(edge_data(G.source.adjacency, G.neighbours)),
+        node_data=list(G.source.nodes.values()),
+        graph=G.graph,
+        device=G.device,
     )
-    dicts = G.edge_dicts
+
+
+def deep(dicts: list[dict[Any, Any]] | None) -> list[dict[Any, Any]] | None:
+    """Return deep copies of attributes, as `reverse` and `to_undirected` of NetworkX make them."""
+    if dicts is None:
+        return None
+    return [data if _ATOMS.issuperset(map(type, data.values())) else deepcopy(data) for data in dicts]
+
+
+def subgraph(G: Graph, nodes: NDArray[np.bool_], slots: NDArray[Any] | None = None) -> Any:
+    """Return the graph of NetworkX of some nodes, and of some edges between them, with their attributes.
+
+    Parameters
+    ----------
+    nodes : one boolean for each row
+    slots : booleans, alike for both slots of an edge, or one slot for each edge in the order of adding; by default all
+    """
+    G = whole(G)
+    kept = nodes[G.rows] & nodes[G.cols]
+    if slots is None or slots.dtype == np.bool_:
+        edges = every_edge(G)
+        edges = edges[(kept if slots is None else kept & slots)[edges]]
+    else:
+        edges = slots[kept[slots]]
+    return convert_to_nx(added(G, edges, np.flatnonzero(nodes)))
+
+
+def added(G: Graph, edges: NDArray[np.int64], chosen: NDArray[np.int64] | None = None) -> Graph:
+    """Return the graph of some edges, one slot each, whose neighbours are in the order of adding these edges.
+
+    An undirected graph that NetworkX copies edge by edge lists first the neighbours before a node.  `chosen` are the
+    rows to keep, which the edges must join.
+    """
+    tails, heads, old = G.rows[edges], G.cols[edges], G.neighbours
+    nodes, data = G.nodes, G.node_data
+    if chosen is not None and chosen.size < len(G):
+        place = np.empty(len(G), np.int64)
+        place[chosen] = np.arange(chosen.size)
+        tails, heads, nodes = place[tails], place[heads], G.labels(chosen)
+        data = None if data is None else list(map(data.__getitem__, chosen.tolist()))
+    part, number = joined(nodes, old.directed, tails, heads, numbered=old.numbered and len(nodes) == len(G))
+    slots, dicts = edges[number], G.edge_dicts
+    if old.keys is not None:
+        part = replace(part, keys=list(map(old.keys.__getitem__, slots.tolist())))
     if dicts is not None:
-        once = kept if G.neighbours.once is None else kept[G.neighbours.once]
-        dicts = list(compress(dicts, once.tolist()))
-    data = None if G.node_data is None else list(map(G.node_data.__getitem__, chosen.tolist()))
-    columns = {} if dicts is not None else {name: column[kept] for name, column in G.columns.items()}
-    return convert_to_nx(Graph(part, columns=columns, edge_dicts=dicts, node_data=data, graph=G.graph))
+        first = slots if part.once is None else slots[part.once]
+        dicts = list(map(dicts.__getitem__, old.edge[first].tolist()))
+    columns = {} if dicts is not None else {name: column[slots] for name, column in G.columns.items()}
+    return Graph(part, columns=columns, edge_dicts=dicts, node_data=data, graph=G.graph, device=G.device)
+
+
+def joined(
+    nodes: list[Hashable], directed: bool, tails: NDArray[np.int64], heads: NDArray[np.int64], *, numbered: bool = False
+) -> tuple[Neighbours, NDArray[np.int64]]:
+    """Return the adjacency made by adding edges in their order, and the number of the edge of each slot."""
+    number = np.arange(tails.size)
+    if not directed:
+        twice = np.flatnonzero(tails != heads)
+        tails, heads = np.append(tails, heads[twice]), np.append(heads, tails[twice])
+        number = np.append(number, twice)
+    order = np.lexsort((number, tails))
+    indptr = np.append(0, np.cumsum(np.bincount(tails, minlength=len(nodes))))
+    return Neighbours(nodes, numbered, directed, indptr, heads[order]), number[order]
+
+
+def every_edge(G: Graph) -> NDArray[np.int64]:
+    """Return one slot of each edge, in the order of NetworkX."""
+    once = G.neighbours.once
+    return np.arange(len(G.cols)) if once is None else np.flatnonzero(once)

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from semiring import algorithms as sr
 from semiring.exceptions import GraphProperty
 
-from .convert import convert_to_nx
+from .convert import convert_to_nx, whole
 from .graph import Graph, Node
 from .registry import implements, refuse
-from .search import first_of_each
+from .search import first_of_each, out_slots
 
 _CYCLE = "Graph contains a cycle or graph changed during iteration"
 
@@ -49,9 +49,7 @@ def _generations(G: Graph) -> list[NDArray[np.int64]]:
     place = np.empty(n, np.int64)
     for level in range(int(number.max()) if n else 0):
         rows = found[-1]
-        counts = indptr[rows + 1] - indptr[rows]
-        slots = np.repeat(indptr[rows] + counts - np.cumsum(counts), counts) + np.arange(int(counts.sum()))
-        targets = cols[slots][::-1]  # reversed: the last edge into a node releases it
+        targets = cols[out_slots(indptr, rows)[1]][::-1]  # reversed: the last edge into a node releases it
         targets = targets[number[targets] == level + 1]
         released, _ = first_of_each(targets, targets, place)
         found.append(released[::-1])
@@ -142,6 +140,6 @@ def _added(G: Graph, rows: NDArray[Any], cols: NDArray[Any]) -> nx.Graph:
     fresh = ~np.isin(rows * len(G) + cols, G.rows * len(G) + G.cols)
     if not G.is_directed():
         fresh &= rows <= cols
-    result = convert_to_nx(G)
+    result = convert_to_nx(whole(G))
     result.add_edges_from(zip(G.labels(rows[fresh]), G.labels(cols[fresh]), strict=True))
     return result

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import networkx as nx
 import numpy as np
@@ -17,6 +17,13 @@ Node = Hashable
 
 #: NetworkX's limit of exact integer sums here: beyond it Python's integers continue, and int64 does not.
 _LARGEST_SUM = 2**62
+
+
+class Source(NamedTuple):
+    """The dictionaries of the graph of NetworkX that a graph was converted from: of its neighbours and its nodes."""
+
+    adjacency: Mapping[Node, Any]
+    nodes: Mapping[Node, dict[Any, Any]]
 
 
 class Graph:
@@ -33,6 +40,10 @@ class Graph:
         The attributes of each node, where any are kept.
     graph : dict
         The attributes of the graph.
+    kind : type, optional
+        The class of the graph of NetworkX.
+    source : Source, optional
+        Where attributes that were not converted can still be read.
     device : str, optional
         Where matrices are made; by default the configured device.
 
@@ -52,6 +63,8 @@ class Graph:
         edge_dicts: list[dict[Any, Any]] | None = None,
         node_data: list[dict[Any, Any]] | None = None,
         graph: Mapping[Any, Any] | None = None,
+        kind: type | None = None,
+        source: Source | None = None,
         device: str | None = None,
     ) -> None:
         self.__networkx_cache__: dict[str, Any] = {}
@@ -60,6 +73,8 @@ class Graph:
         self.edge_dicts = edge_dicts
         self.node_data = node_data
         self.graph = dict(graph or {})
+        self.kind = kind
+        self.source = source
         self.device = device
         self._matrices: dict[Any, Any] = {}
 

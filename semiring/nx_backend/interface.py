@@ -16,6 +16,7 @@ from . import (  # noqa: F401  registers the functions of each
     communities,
     components,
     dag,
+    depth_first,
     distances,
     link_analysis,
     mixing,

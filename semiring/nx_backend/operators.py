@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import deepcopy
 from itertools import pairwise
 from typing import Any
 
@@ -12,7 +13,7 @@ from scipy import sparse
 
 from semiring.io.networkx_arrays import Neighbours
 
-from .convert import convert_to_nx
+from .convert import added, convert_to_nx, deep, every_edge, plain_class, whole
 from .graph import Graph, Node
 from .registry import implements, refuse
 from .search import adjacency
@@ -23,6 +24,7 @@ def complement(G: Graph) -> nx.Graph:
     """Return the graph of the missing edges, without self-loops."""
     if G.is_multigraph():
         raise refuse("the complement of a multigraph")
+    plain_class(G)
     n = len(G)
     missing = np.ones((n, n), np.bool_)
     missing[G.rows, G.cols] = False
@@ -40,22 +42,26 @@ def reverse(G: Graph, copy: bool = True) -> nx.DiGraph:
         raise nx.NetworkXError("Cannot reverse an undirected graph.")
     if not copy:
         raise refuse("a reversed view")
-    if G.is_multigraph():
-        raise refuse("the reverse of a multigraph")
+    G = whole(G)
     indptr, cols = adjacency(G, reverse=True)
-    slots = np.argsort(G.cols, kind="stable")
+    slots = np.argsort(G.cols, kind="stable").tolist()
+    keys, dicts = G.neighbours.keys, deep(G.edge_dicts)
     return convert_to_nx(
         Graph(
-            Neighbours(G.nodes, G.neighbours.numbered, True, indptr, cols),
+            Neighbours(
+                G.nodes, G.neighbours.numbered, True, indptr, cols, None if keys is None else [keys[s] for s in slots]
+            ),
             columns={name: column[slots] for name, column in G.columns.items()},
-            edge_dicts=None if G.edge_dicts is None else [G.edge_dicts[slot] for slot in slots.tolist()],
-            node_data=G.node_data,
-            graph=G.graph,
+            edge_dicts=None if dicts is None else [dicts[slot] for slot in slots],
+            node_data=deep(G.node_data),
+            graph=deepcopy(G.graph),
         )
     )
 
 
 def _relabelled(G: Graph, nodes: list[Node]) -> Graph:
+    G = whole(G)
+    G = G if G.is_directed() else added(G, every_edge(G))
     old = G.neighbours
     return Graph(
         Neighbours(nodes, False, old.directed, old.indptr, old.cols, old.keys),

@@ -61,17 +61,23 @@ def breadth_first(G: Graph, sources: list[int], *, depth: float | None = None, r
     layers, steps = [frontier], 0
     while frontier.size and (depth is None or depth > steps):
         steps += 1
-        starts = indptr[frontier]
-        counts = indptr[frontier + 1] - starts
-        slots = np.repeat(starts + counts - np.cumsum(counts), counts)
-        slots += np.arange(slots.size)
+        which, slots = out_slots(indptr, frontier)
         targets = cols[slots]
         fresh = level[targets] < 0
-        targets, origins = targets[fresh], np.repeat(frontier, counts)[fresh]
+        targets, origins = targets[fresh], frontier[which[fresh]]
         frontier, origins = first_of_each(targets, origins, place)
         parent[frontier], level[frontier] = origins, steps
         layers.append(frontier)
     return Search(np.concatenate(layers), parent, level)
+
+
+def out_slots(indptr: NDArray[np.int64], rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the slots of some rows, one row after the other, and for each slot the index of its row in `rows`."""
+    starts = indptr[rows]
+    counts = indptr[rows + 1] - starts
+    slots = np.repeat(starts + counts - np.cumsum(counts), counts)
+    slots += np.arange(slots.size)
+    return np.repeat(np.arange(rows.size), counts), slots
 
 
 def first_of_each(
@@ -227,6 +233,7 @@ __all__ = [
     "breadth_first",
     "distances",
     "lengths",
+    "out_slots",
     "path_to",
     "paths",
     "predecessors",

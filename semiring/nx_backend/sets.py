@@ -128,9 +128,7 @@ def maximum_spanning_edges(
 
 def _spanning_tree(G: Graph, minimum: bool, weight: Any, algorithm: str) -> nx.Graph:
     _check_algorithm(G, algorithm)
-    edges = np.zeros(len(G.cols), np.bool_)
-    edges[G.neighbours.edge[_tree_slots(G, weight, minimum)]] = True
-    return subgraph(G, np.ones(len(G), np.bool_), edges[G.neighbours.edge])
+    return subgraph(G, np.ones(len(G), np.bool_), _tree_slots(G, weight, minimum))
 
 
 @implements()
