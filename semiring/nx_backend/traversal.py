@@ -11,9 +11,12 @@ import numpy as np
 
 from semiring import algorithms as sr
 
+from .depth_first import distinct_neighbours
 from .graph import Graph, Node
 from .registry import implements, refuse
-from .search import Search, breadth_first, lengths
+from .search import Search, breadth_first, lengths, out_slots
+
+_LABELS = ("tree", "level", "forward", "reverse")
 
 
 def _search(G: Graph, source: Node, depth_limit: float | None, reverse: bool = False) -> Search:
@@ -49,6 +52,26 @@ def generic_bfs_edges(
     """Yield (parent, child) for each node discovered."""
     _plain(neighbors)
     return _edges(G, source, depth_limit)
+
+
+@implements()
+def bfs_labeled_edges(G: Graph, sources: Any) -> Iterator[tuple[Node, Node, str]]:
+    """Yield (node, neighbour, label) for the edges in the order of a search, labelled by the distances of both."""
+    given = [sources] if sources in G else list(dict.fromkeys(sources))
+    if any(node not in G for node in given):
+        raise refuse("sources that are not in the graph")
+    search = breadth_first(G, [G.index[node] for node in given])
+    indptr, cols = distinct_neighbours(G)
+    which, slots = out_slots(indptr, search.order)
+    u, v = search.order[which], cols[slots]
+    rank = np.empty(len(G), np.int64)
+    rank[search.order] = np.arange(search.order.size)
+    step = search.distance[v] - search.distance[u]
+    label = np.where(step == 0, 1, np.where(step < 0, 3, np.where(search.parent[v] == u, 0, 2)))
+    if not G.is_directed():  # an edge is listed from the end that is found first
+        listed = (label != 3) & ((label != 1) | (rank[v] >= rank[u]))
+        u, v, label = u[listed], v[listed], label[listed]
+    return zip(G.labels(u), G.labels(v), map(_LABELS.__getitem__, label.tolist()), strict=True)
 
 
 @implements()

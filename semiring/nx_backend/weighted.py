@@ -12,7 +12,7 @@ from semiring.exceptions import ConvergenceFailure
 
 from .distances import check_lengths
 from .graph import Graph, Node, entries
-from .registry import implements
+from .registry import implements, refuse
 from .search import Search, Tight, distances, lengths, path_to, paths, predecessors, shortest
 
 
@@ -126,6 +126,36 @@ def bidirectional_dijkstra(G: Graph, source: Node, target: Node, weight: Any = "
     if search.parent[end] < 0:
         raise nx.NetworkXNoPath(f"No path between {source} and {target}.")
     return search.distance[end].item(), G.labels(path_to(search, end))
+
+
+def _astar(G: Graph, source: Node, target: Node, heuristic: Any, weight: Any, cutoff: Any) -> tuple[Any, list[Node]]:
+    if heuristic is not None:
+        raise refuse("a heuristic: without one the search is Dijkstra's")
+    start, end = G.index[source], G.index[target]
+    search, _ = _dijkstra(G, [start], weight, cutoff or None)
+    if start != end and search.parent[end] < 0:
+        raise nx.NetworkXNoPath(f"Node {target} not reachable from {source}")
+    return search.distance[end].item(), G.labels(path_to(search, end))
+
+
+@implements()
+def astar_path(
+    G: Graph, source: Node, target: Node, heuristic: Any = None, weight: Any = "weight", *, cutoff: Any = None
+) -> list[Node]:
+    """Return a shortest path."""
+    G.row(source, f"Source {source} is not in G")
+    G.row(target, f"Target {target} is not in G")
+    return _astar(G, source, target, heuristic, weight, cutoff)[1]
+
+
+@implements()
+def astar_path_length(
+    G: Graph, source: Node, target: Node, heuristic: Any = None, weight: Any = "weight", *, cutoff: Any = None
+) -> Any:
+    """Return the length of a shortest path."""
+    if source not in G or target not in G:
+        raise nx.NodeNotFound(f"Either source {source} or target {target} is not in G")
+    return _astar(G, source, target, heuristic, weight, cutoff)[0]
 
 
 @implements()
@@ -277,8 +307,6 @@ def _all_distances(G: Graph, weight: Any) -> np.ndarray[Any, np.dtype[np.float64
         try:
             reached, values = entries(distances(G, [row], weight))
         except ConvergenceFailure as failure:
-            from .registry import refuse
-
             raise refuse("all pairs of a graph with a negative cycle") from failure
         found[row, reached] = values
     return found

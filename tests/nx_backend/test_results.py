@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import random
 import sys
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -56,6 +57,10 @@ GRAPHS = {
     "acyclic": acyclic(),
     "bipartite": BIPARTITE,
     "tree": TREE,
+    "tournament": weighted(nx.tournament.random_tournament(9, seed=1), 10),
+    "one": nx.DiGraph({"n0": {}}),
+    "eulerian": weighted(nx.circulant_graph(9, [1, 2]), 11),
+    "cycle": weighted(nx.cycle_graph(8, nx.DiGraph), 12),
     "arborescence": weighted(nx.balanced_tree(2, 3, create_using=nx.DiGraph), 9),
     "empty": nx.empty_graph(3),
     "null": nx.null_graph(),
@@ -64,6 +69,14 @@ GRAPHS = {
 
 # Arguments after the graph, by function; for others none, and the weights where a function has the parameter.
 PAIR = ("n0", "n7")
+MATCHINGS = (
+    {"matching": set()},
+    {"matching": {("n0", "n1"), ("n2", "n3")}},
+    {"matching": {"n0": "n1", "n1": "n0"}},
+    {"matching": [("n0", "n0")]},
+    {"matching": [("n0", "none")]},
+    {"matching": [("n0", "n2", "n3")]},
+)
 ARGUMENTS: dict[str, tuple[dict[str, Any], ...]] = {
     "betweenness_centrality": ({}, {"k": 5, "seed": 1, "weight": "weight"}, {"normalized": False, "endpoints": True}),
     "edge_betweenness_centrality": ({}, {"k": 5, "seed": 1}, {"k": 5, "seed": 1, "weight": "weight"}),
@@ -118,6 +131,34 @@ ARGUMENTS: dict[str, tuple[dict[str, Any], ...]] = {
     "density": ({"nodes": "top"},),
     "biadjacency_matrix": ({"row_order": "top", "column_order": "bottom"}, {"row_order": "top", "column_order": "top"}),
     "dag_longest_path": ({}, {"weight": None}, {"default_weight": 5}),
+    "all_triangles": ({}, {"nbunch": ["n3", "n1"]}, {"nbunch": "n2"}),
+    "astar_path": ({"source": "n0", "target": "n7"}, {"source": "n0", "target": "n7", "cutoff": 20}),
+    "astar_path_length": ({"source": "n0", "target": "n7"}, {"source": "n0", "target": "n7", "cutoff": 20}),
+    "bethe_hessian_matrix": ({}, {"r": 2, "nodelist": ["n2", "n1"]}),
+    "bfs_labeled_edges": ({"sources": "n0"}, {"sources": ["n3", "n0"]}),
+    "closeness_vitality": ({}, {"node": "n1"}, {"node": "n2", "wiener_index": 100}),
+    "edge_boundary": (
+        {"nbunch1": ["n0", "n1"]},
+        {"nbunch1": ["n0", "n1", "none"], "nbunch2": ["n2", "n3", "n7"], "data": True},
+        {"nbunch1": ["n0", "n4"], "data": "weight", "default": "none", "keys": True},
+    ),
+    "greedy_color": ({}, {"strategy": "nonesuch"}, {"strategy": "DSATUR"}, {"interchange": True}),
+    "has_eulerian_path": ({}, {"source": "n0"}),
+    "incidence_matrix": ({}, {"oriented": True, "weight": "weight"}, {"nodelist": ["n1", "n0"], "dtype": int}),
+    "is_connected_dominating_set": ({"nbunch": ["n0", "n1"]}, {"nbunch": [f"n{number}" for number in range(24)]}),
+    "is_matching": MATCHINGS,
+    "is_maximal_matching": MATCHINGS,
+    "is_perfect_matching": MATCHINGS,
+    "is_reachable": ({"s": "n0", "t": "n7"},),
+    "line_graph": ({},),
+    "local_bridges": ({}, {"with_span": False}, {"weight": "weight"}),
+    "modularity_matrix": ({}, {"nodelist": ["n3", "n1"]}),
+    "directed_modularity_matrix": ({}, {"nodelist": ["n3", "n1"]}),
+    "normalized_laplacian_matrix": ({}, {"nodelist": ["n3", "n1"]}, {"weight": None}),
+    "power": ({"k": 2}, {"k": 0}),
+    "stochastic_graph": ({}, {"weight": "capacity"}),
+    "triadic_census": ({}, {"nodelist": ["n0", "n3"]}, {"nodelist": ["n0", "none"]}),
+    "voronoi_cells": ({"center_nodes": ["n0", "n3"]}, {"center_nodes": []}, {"center_nodes": ["none"]}),
     "cut_size": ({"S": ["n0", "n1"], "T": ["n2", "n5"], "weight": "weight"}, {"S": ["n0", "n1"]}),
     "volume": ({"S": ["n0", "n1"], "weight": "weight"},),
 }
@@ -129,19 +170,22 @@ ARGUMENTS |= dict.fromkeys(
 SOURCES = ({"sources": ["n0", "n3"]}, {"sources": ["n5"], "cutoff": 90})
 ARGUMENTS |= dict.fromkeys(("multi_source_dijkstra_path", "multi_source_dijkstra_path_length"), SOURCES)
 ARGUMENTS |= dict.fromkeys(("node_expansion", "boundary_expansion"), SETS[:1])
+DEPTHS = ({}, {"source": "n0"}, {"source": "n3", "depth_limit": 2}, {"source": "none"}, {"depth_limit": 1})
+ARGUMENTS |= dict.fromkeys([name for name in FUNCTIONS if name.startswith("dfs_")], DEPTHS)
 ARGUMENTS |= {"node_boundary": ({"nbunch1": ["n0", "n1"]},), "is_dominating_set": ({"nbunch": ["n0", "n1"]},)}
 
-# Equal up to what the table of the backend says: another path, set or partition.
+# Equal up to what the table of the backend says: another path, set or partition; or graphs, tested in test_graphs.py.
 OTHERS = {
     "bidirectional_shortest_path", "maximal_independent_set", "maximal_matching", "hopcroft_karp_matching",
     "louvain_communities", "leiden_communities", "asyn_lpa_communities", "fast_label_propagation_communities",
-    "label_propagation_communities", "maximum_flow", "minimum_cut", "condensation",
+    "label_propagation_communities", "maximum_flow", "minimum_cut", "dominating_set", "condensation",
+    "cartesian_product", "tensor_product", "strong_product", "lexicographic_product",
 }  # fmt: skip
 # Dictionaries, lists and iterators in another order of their elements.
 UNORDERED = {
     "attracting_components", "articulation_points", "biconnected_components", "biconnected_component_edges", "bridges",
     "bellman_ford_predecessor_and_distance", "color", "center", "single_source_bellman_ford",
-    "goldberg_radzik", "harmonic_centrality", "kosaraju_strongly_connected_components", "strongly_connected_components",
+    "goldberg_radzik", "harmonic_centrality", "kosaraju_strongly_connected_components",
     "single_source_bellman_ford_path", "single_source_bellman_ford_path_length", "all_pairs_bellman_ford_path",
     "all_pairs_bellman_ford_path_length", "bipartite_degree_centrality", "bipartite_betweenness_centrality",
     "single_source_all_shortest_paths", "all_pairs_all_shortest_paths", "transitive_closure", "transitive_closure_dag",
@@ -149,7 +193,7 @@ UNORDERED = {
     "minimum_spanning_edges", "maximum_spanning_edges", "all_shortest_paths", "triangles", "k_crust",
     "single_target_shortest_path", "single_target_shortest_path_length", "ancestors", "shortest_path",
     "shortest_path_length", "group_closeness_centrality", "dijkstra_predecessor_and_distance", "floyd_warshall",
-    "generalized_degree",
+    "generalized_degree", "edge_boundary", "voronoi_cells", "all_triangles",
 }  # fmt: skip
 # Functions with several legal results, by graph: equally short paths, singular vectors of equal singular values.
 AMBIGUOUS = {
@@ -278,3 +322,28 @@ def test_results_are_those_of_networkx(name: str) -> None:
                 assert type(own[1]) is type(theirs[1]) or isinstance(own[1], (int, float)), (label, given, own, theirs)
                 assert close(a, b), (label, given, a, b)
     assert computed, "no graph was computed by the backend"
+
+
+@pytest.mark.parametrize("strategy", ["random_sequential", "connected_sequential", "connected_sequential_dfs"])
+def test_greedy_colours_in_other_orders(strategy: str) -> None:
+    """The colours are those of NetworkX for the order in which they are returned."""
+    for G in (CONNECTED, LOOPS, GRAPHS["parallel"], nx.karate_club_graph(), nx.empty_graph(2)):
+        random.seed(7)
+        found = nx.greedy_color(G, strategy, backend="semiring")
+        assert list(found.items()) == list(nx.greedy_color(G, lambda G, colours, order=list(found): order).items())
+        if strategy == "random_sequential":
+            random.seed(7)
+            assert list(found.items()) == list(nx.greedy_color(G, strategy).items())
+        elif len(G) == 34:  # a search from node 0
+            search = nx.bfs_edges if strategy == "connected_sequential" else nx.dfs_edges
+            assert list(found) == [0, *(child for _, child in search(G, 0))]
+
+
+def test_dominating_sets() -> None:
+    for G in (SPARSE, LOOPS, GRAPHS["parallel"], nx.star_graph(4), nx.empty_graph(1)):
+        for start in (None, list(G)[-1]):
+            found = nx.dominating_set(G, start, backend="semiring")
+            assert nx.is_dominating_set(G, found)
+            assert start is None or start in found
+    with pytest.raises(nx.NetworkXError):
+        nx.dominating_set(SPARSE, "none", backend="semiring")
