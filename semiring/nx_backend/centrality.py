@@ -16,6 +16,7 @@ from semiring.exceptions import ConvergenceFailure
 from .distances import distance_rows
 from .graph import Graph, Node, entries
 from .registry import implements, left_to_networkx, refuse
+from .sorted_sets import distinct
 
 
 def as_vector(G: Graph, values: dict[Node, Any]) -> Vector:
@@ -258,7 +259,7 @@ def _group_degree(G: Graph, S: Any, *, reverse: bool) -> float:
     inside = np.zeros(len(G), np.bool_)
     inside[members] = True
     rows, cols = (G.cols, G.rows) if reverse else (G.rows, G.cols)
-    beyond = np.unique(cols[inside[rows] & ~inside[cols]])
+    beyond = distinct(cols[inside[rows] & ~inside[cols]])
     return len(beyond) / (len(G) - len(S))
 
 

@@ -15,6 +15,7 @@ from semiring import algorithms as sr
 from .convert import subgraph
 from .graph import Graph, Node
 from .registry import implements, left_to_networkx, refuse
+from .sorted_sets import among
 
 
 def _simple(G: Graph) -> None:
@@ -158,7 +159,7 @@ def k_truss(G: Graph, k: int) -> nx.Graph:
     truss = sr.k_truss(G.structure, max(int(k), 0))
     rows, cols, _ = truss.to_coo(device="cpu")
     stored = np.asarray(rows) * len(G) + np.asarray(cols)
-    kept = np.isin(G.rows * len(G) + G.cols, stored)
+    kept = among(G.rows * len(G) + G.cols, stored)
     nodes = np.zeros(len(G), np.bool_)
     nodes[G.rows[kept]] = True
     return subgraph(G, nodes, kept)

@@ -18,6 +18,7 @@ from .depth_first import depth_first
 from .graph import Graph, Node, entries
 from .registry import implements, refuse
 from .search import breadth_first
+from .sorted_sets import distinct
 from .structure import is_dominating_set
 
 
@@ -48,14 +49,14 @@ def _order(G: Graph, strategy: str) -> NDArray[np.int64]:
         order = children[kinds == 0]
     elif strategy in ("connected_sequential", "connected_sequential_bfs"):
         labels = _weak(G)
-        found = breadth_first(G, np.unique(labels).tolist()).order
+        found = breadth_first(G, distinct(labels).tolist()).order
         order = found[np.argsort(labels[found], kind="stable")]
     else:
         raise refuse(f"the order {strategy!r}")
     return order
 
 
-@implements()
+@implements(cheap=True)
 def dominating_set(G: Graph, start_with: Any = None) -> set[Node]:
     """Return a maximal independent set, of which each other node is a neighbour."""
     if len(G) == 0 or G.is_directed():

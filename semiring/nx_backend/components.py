@@ -15,6 +15,7 @@ from semiring import algorithms as sr
 from .depth_first import postorder
 from .graph import Graph, Node, entries
 from .registry import implements, refuse
+from .sorted_sets import among, distinct
 
 
 def _null(G: Graph) -> None:
@@ -56,7 +57,7 @@ def connected_components(G: Graph) -> Iterator[set[Node]]:
 @implements()
 def number_connected_components(G: Graph) -> int:
     """Return the number of components."""
-    return len(np.unique(_weak(G)))
+    return len(distinct(_weak(G)))
 
 
 @implements()
@@ -101,7 +102,7 @@ def kosaraju_strongly_connected_components(G: Graph, source: Any = None) -> Iter
 @implements()
 def number_strongly_connected_components(G: Graph) -> int:
     """Return the number of strong components."""
-    return len(np.unique(strong(G)))
+    return len(distinct(strong(G)))
 
 
 @implements()
@@ -165,7 +166,7 @@ def is_semiconnected(G: Graph) -> bool:
     rows, cols, _ = graph.to_coo(device="cpu")
     n = len(order)
     stored = np.asarray(rows) * n + np.asarray(cols)
-    return bool(np.isin(order[:-1].astype(np.int64) * n + order[1:], stored).all())
+    return bool(among(order[:-1].astype(np.int64) * n + order[1:], stored).all())
 
 
 @implements()
@@ -197,7 +198,7 @@ def _blocks(G: Graph) -> Iterator[NDArray[np.int64]]:
 def is_biconnected(G: Graph) -> bool:
     """Return whether the graph is one biconnected component."""
     blocks = list(_blocks(G))
-    return len(blocks) == 1 and len(np.unique(blocks[0])) == len(G)
+    return len(blocks) == 1 and len(distinct(blocks[0])) == len(G)
 
 
 @implements()
@@ -215,7 +216,7 @@ def bridges(G: Graph, root: Any = None) -> Iterator[tuple[Node, Node]]:
     stored = np.asarray(found[0]) * max(len(G), 1) + np.asarray(found[1])
     rows, cols = G.edge_rows()
     pair = rows * max(len(G), 1) + cols
-    is_bridge = np.isin(pair, stored)
+    is_bridge = among(pair, stored)
     if G.is_multigraph():
         _, inverse, counts = np.unique(pair, return_inverse=True, return_counts=True)
         is_bridge &= counts[inverse] == 1

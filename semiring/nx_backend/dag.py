@@ -16,6 +16,7 @@ from .convert import convert_to_nx, whole
 from .graph import Graph, Node
 from .registry import implements, refuse
 from .search import first_of_each, out_slots
+from .sorted_sets import among
 
 _CYCLE = "Graph contains a cycle or graph changed during iteration"
 
@@ -137,7 +138,7 @@ def transitive_closure_dag(G: Graph, topo_order: Any = None) -> nx.DiGraph:
 
 def _added(G: Graph, rows: NDArray[Any], cols: NDArray[Any]) -> nx.Graph:
     """Return the graph of NetworkX with further edges, without attributes."""
-    fresh = ~np.isin(rows * len(G) + cols, G.rows * len(G) + G.cols)
+    fresh = ~among(rows * len(G) + cols, G.rows * len(G) + G.cols)
     if not G.is_directed():
         fresh &= rows <= cols
     result = convert_to_nx(whole(G))

@@ -84,7 +84,7 @@ def transitive_reduction(G: Graph) -> nx.DiGraph:
     return _graph(list(G.nodes), True, np.asarray(tails), np.asarray(heads))
 
 
-@implements()
+@implements(cheap=True)
 def moral_graph(G: Graph) -> nx.Graph:
     """Return the graph without directions, and with an edge between each two predecessors of a node."""
     if G.is_multigraph():
@@ -100,7 +100,7 @@ def moral_graph(G: Graph) -> nx.Graph:
     return H
 
 
-@implements()
+@implements(cheap=True)
 def stochastic_graph(G: Graph, copy: bool = True, weight: Any = "weight") -> nx.DiGraph:
     """Return the graph with the weights of the edges from each node divided by their sum."""
     if not copy or weight is None:
@@ -111,5 +111,6 @@ def stochastic_graph(G: Graph, copy: bool = True, weight: Any = "weight") -> nx.
     lengths = np.ones(len(G.cols)) if values is None else values
     sums = np.bincount(G.rows, weights=lengths, minlength=len(G))[G.rows]
     shares = np.divide(lengths, sums, out=np.zeros(len(sums)), where=sums != 0).tolist()
-    dicts = [{**G.edge_attributes(slot), weight: share} for slot, share in enumerate(shares)]
+    data = map(G.edge_attributes, range(len(shares))) if G.edge_dicts is None else G.edge_dicts
+    dicts = [{**attributes, weight: share} for attributes, share in zip(data, shares, strict=True)]
     return convert_to_nx(Graph(G.neighbours, edge_dicts=dicts, node_data=G.node_data, graph=G.graph))

@@ -12,12 +12,13 @@ from numpy.typing import NDArray
 
 from .graph import Graph
 from .registry import implements, refuse
+from .sorted_sets import among
 
 
 def _matched(G: Graph, matching: Any) -> NDArray[np.bool_] | None:
     """Return which rows the edges of a matching join, or None if they are no matching."""
     edges: Iterable[Any] = matching_dict_to_set(matching) if isinstance(matching, dict) else matching
-    matched = np.zeros(len(G), np.bool_)
+    matched = bytearray(len(G))
     rows: list[int] = []
     error: nx.NetworkXError | None = None
     is_matching = True
@@ -34,14 +35,14 @@ def _matched(G: Graph, matching: Any) -> NDArray[np.bool_] | None:
             is_matching = False
             break
         rows += [i, j]
-        matched[[i, j]] = True
+        matched[i] = matched[j] = 1
     pairs = np.array(rows, np.int64).reshape(-1, 2)
     n = max(len(G), 1)
-    if not np.isin(pairs[:, 0] * n + pairs[:, 1], G.rows * n + G.cols).all():
+    if not among(pairs[:, 0] * n + pairs[:, 1], G.rows * n + G.cols).all():
         return None  # an edge that is missing precedes what ended the loop
     if error is not None:
         raise error
-    return matched if is_matching else None
+    return np.frombuffer(matched, np.bool_) if is_matching else None
 
 
 @implements(cheap=True)

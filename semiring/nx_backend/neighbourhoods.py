@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,11 @@ from .depth_first import distinct_neighbours
 from .graph import Graph, Node
 from .registry import implements, refuse
 from .search import out_slots
+from .sorted_sets import among, distinct
 from .structure import _mask, is_tournament
+
+#: Paths of two edges that are tested together for the third edge.
+_WEDGES = 2**20
 
 
 @implements()
@@ -46,20 +49,23 @@ def all_triangles(G: Graph, nbunch: Any = None) -> Iterator[tuple[Node, Node, No
         near = cols[out_slots(indptr, first)[1]]
         near = near[number[near] < 0]
         number[near] = first.size + np.arange(near.size)
-    is_near = np.zeros(len(G), np.bool_)
+    n = max(len(G), 1)
+    rows = np.repeat(np.arange(len(G)), np.diff(indptr))
+    order = np.argsort(number[rows], kind="stable")  # the nodes of the `nbunch` as they are given
+    rows, cols = rows[order], cols[order]
+    forward = (number[rows] >= 0) & (number[cols] > number[rows])
+    rows, cols = rows[forward], cols[forward]
+    bounds = np.append(0, np.cumsum(np.bincount(rows, minlength=len(G))))
+    following, stored = cols[np.argsort(rows, kind="stable")], np.sort(rows * n + cols)
+    begins = np.flatnonzero(number[rows] < first.size)
+    wedges = int(np.diff(bounds)[cols[begins]].sum())
 
     def triangles() -> Iterator[tuple[Node, Node, Node]]:
-        for u in first.tolist():
-            own = cols[indptr[u] : indptr[u + 1]]
-            own = own[number[own] > number[u]]
-            which, slots = out_slots(indptr, own)
-            v, w = own[which], cols[slots]
-            later = number[w] > number[v]
-            v, w = v[later], w[later]
-            is_near[own] = True
-            closed = is_near[w]
-            is_near[own] = False
-            yield from zip(repeat(G.nodes[u]), G.labels(v[closed]), G.labels(w[closed]), strict=False)
+        for chunk in np.array_split(begins, 1 + wedges // _WEDGES):
+            which, slots = out_slots(bounds, cols[chunk])
+            u, v, w = rows[chunk][which], cols[chunk][which], following[slots]
+            closed = np.searchsorted(stored, u * n + w, "right") > np.searchsorted(stored, u * n + w)
+            yield from zip(G.labels(u[closed]), G.labels(v[closed]), G.labels(w[closed]), strict=True)
 
     return triangles()
 
@@ -74,7 +80,7 @@ def local_bridges(G: Graph, with_span: bool = True, weight: Any = None) -> Itera
     found = A.dup(mask=~near.S).to_coo(device="cpu")
     n = max(len(G), 1)
     rows, cols = G.edge_rows()
-    bridge = np.isin(rows * n + cols, np.asarray(found[0]) * n + np.asarray(found[1]))
+    bridge = among(rows * n + cols, np.asarray(found[0]) * n + np.asarray(found[1]))
     rows, cols = rows[bridge], cols[bridge]
     if with_span is not True:
         return iter(list(zip(G.labels(rows), G.labels(cols), strict=True)))
@@ -95,7 +101,7 @@ def _detour(G: Graph, u: int, v: int, seen: NDArray[np.int64], number: int) -> f
     while frontier.size:
         steps += 1
         reached = cols[out_slots(indptr, frontier)[1]]
-        frontier = np.unique(reached[seen[reached] != number])
+        frontier = distinct(reached[seen[reached] != number])
         seen[frontier] = number
         if seen[v] == number:
             return steps
@@ -132,7 +138,7 @@ def onion_layers(G: Graph) -> dict[Node, int]:
     return dict(zip(G.labels(listed), layer[listed].tolist(), strict=True))
 
 
-@implements()
+@implements(cheap=True)
 def edge_boundary(
     G: Graph, nbunch1: Any, nbunch2: Any = None, data: Any = False, keys: bool = False, default: Any = None
 ) -> Iterator[tuple[Any, ...]]:
@@ -163,7 +169,7 @@ def score_sequence(G: Graph) -> list[int]:
     return found
 
 
-@implements()
+@implements(cheap=True)
 def is_reachable(G: Graph, s: Node, t: Node) -> bool:
     """Return whether a path leads from one node of a tournament to another."""
     if not is_tournament(G) or s not in G or t not in G:

@@ -11,6 +11,7 @@ from semiring import Matrix, Vector, ops, semiring
 from semiring.exceptions import ConvergenceFailure
 
 from .graph import Graph, Node, entries
+from .sorted_sets import among, distinct
 
 #: Rounds after which nodes at equal distance keep the order of the last round.
 _MOST_ROUNDS = 64
@@ -153,12 +154,12 @@ def _by_heap(tight: Tight, sources: list[int], distance: NDArray[Any], reached: 
     """Order rows by (distance, time of the push), where a push follows the rank of the parent."""
     n = distance.size
     rank, pushed, place = np.zeros(n, np.int64), np.zeros(n, np.int64), np.empty(n, np.int64)
-    inner = ~np.isin(tight.cols, sources)
+    inner = ~among(tight.cols, np.asarray(sources))
     rows, cols = tight.rows[inner], tight.cols[inner]
     pushed[sources] = np.arange(len(sources)) - len(sources)
     order = reached[np.lexsort((pushed[reached], distance[reached]))]
     parent = np.full(n, -1)
-    ties = np.unique(distance[reached]).size < reached.size
+    ties = distinct(distance[reached]).size < reached.size
     for _ in range(_MOST_ROUNDS):
         rank[order] = np.arange(order.size)
         by_rank = np.argsort(rank[rows], kind="stable")

@@ -16,6 +16,7 @@ from .communities import _seed
 from .convert import subgraph
 from .graph import Graph, Node, entries
 from .registry import implements, refuse
+from .sorted_sets import distinct
 
 
 @implements()
@@ -75,7 +76,7 @@ def _tree_slots(G: Graph, weight: Any, minimum: bool) -> NDArray[np.int64]:
     rank = np.empty(len(edges), np.int64)
     rank[order] = np.arange(len(edges))
     forest = sr.minimum_spanning_forest(G.of_slots(rank[G.neighbours.edge], "min"))
-    chosen = np.unique(np.asarray(forest.to_coo(device="cpu")[2]))
+    chosen = distinct(np.asarray(forest.to_coo(device="cpu")[2]))
     slots: NDArray[np.int64] = edges[order[chosen]]
     return slots
 

@@ -13,6 +13,7 @@ from semiring import algorithms as sr
 
 from .graph import Graph, Node
 from .registry import implements, refuse
+from .sorted_sets import among, distinct
 
 
 @implements(cheap=True)
@@ -68,7 +69,7 @@ def overall_reciprocity(G: Graph) -> float:
     if not G.is_directed():
         return 0.0
     low, high = np.minimum(G.rows, G.cols), np.maximum(G.rows, G.cols)
-    pairs = len(np.unique(low * len(G) + high))
+    pairs = len(distinct(low * len(G) + high))
     return (edges - pairs) * 2 / edges
 
 
@@ -80,7 +81,7 @@ def reciprocity(G: Graph, nodes: Any = None) -> Any:
     if not G.is_directed() or G.is_multigraph():
         raise refuse("the reciprocity of nodes of an undirected graph or a multigraph")
     n = len(G)
-    is_mutual = np.isin(G.rows * n + G.cols, G.cols * n + G.rows)
+    is_mutual = among(G.rows * n + G.cols, G.cols * n + G.rows)
     mutual = np.bincount(G.rows[is_mutual], minlength=n)
     total = G.degrees("in") + G.degrees("out")
     if nodes in G:
@@ -94,7 +95,7 @@ def reciprocity(G: Graph, nodes: Any = None) -> Any:
 
 
 def _components(G: Graph) -> int:
-    return len(np.unique(sr.connected_components(G.structure).to_numpy()))
+    return len(distinct(sr.connected_components(G.structure).to_numpy()))
 
 
 def _some_nodes(G: Graph) -> None:
@@ -134,7 +135,7 @@ def is_regular(G: Graph) -> bool:
     if len(G) == 0:
         raise nx.NetworkXPointlessConcept("Graph has no nodes.")
     kinds = ("in", "out") if G.is_directed() else ("both",)
-    return all(len(np.unique(G.degrees(kind))) == 1 for kind in kinds)
+    return all(len(distinct(G.degrees(kind))) == 1 for kind in kinds)
 
 
 @implements(cheap=True)
@@ -263,7 +264,7 @@ def is_tournament(G: Graph) -> bool:
     """Return whether exactly one edge joins each two nodes."""
     n = len(G)
     low, high = np.minimum(G.rows, G.cols), np.maximum(G.rows, G.cols)
-    return G.loops == 0 and len(G.cols) == n * (n - 1) // 2 == len(np.unique(low * n + high))
+    return G.loops == 0 and len(G.cols) == n * (n - 1) // 2 == len(distinct(low * n + high))
 
 
 @implements()

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import semiring as sr
 from semiring.nx_backend import Graph, backend, convert_from_nx, convert_to_nx
+from semiring.nx_backend.sorted_sets import among, distinct
 
 KINDS = [nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph]
 LABELS: list[list[Hashable]] = [
@@ -198,3 +199,11 @@ def test_equal_labels_that_are_other_objects(share: float) -> None:
         G.add_edge(names[u], other if rng.random() >= share else names[v])
     expected = nx.to_numpy_array(G, weight=None)
     assert np.array_equal(convert_from_nx(G).structure.to_numpy(False), expected > 0)
+
+
+def test_sets_of_numbers() -> None:
+    rng = np.random.default_rng(3)
+    for values, stored in ((rng.integers(0, 9, 30), rng.integers(0, 9, 4)), (np.arange(3), np.zeros(0, int))):
+        assert np.array_equal(distinct(values), np.unique(values))
+        assert np.array_equal(among(values, stored), np.isin(values, stored))
+        assert not distinct(stored[:0]).size

@@ -201,6 +201,7 @@ AMBIGUOUS = {
     "bipartite": {"hits"},
     "tree": {"hits"},
     "arborescence": {"hits"},
+    "cycle": {"hits"},
     "acyclic": {"lowest_common_ancestor", "all_pairs_lowest_common_ancestor"},
 }
 PREDICTIONS = {"jaccard_coefficient", "adamic_adar_index", "resource_allocation_index", "preferential_attachment"}
