@@ -246,6 +246,7 @@ FUNCTIONS: Final[dict[str, str]] = {
     "sets": "",
     "shortest_path": _NEGATIVE_LENGTHS,
     "shortest_path_length": _NEGATIVE_LENGTHS,
+    "simrank_similarity": "",
     "single_source_all_shortest_paths": _NEGATIVE_LENGTHS,
     "single_source_bellman_ford": _ANOTHER_PATH,
     "single_source_bellman_ford_path": _ANOTHER_PATH,

@@ -32,6 +32,7 @@ from . import (  # noqa: F401  registers the functions of each
     prediction,
     products,
     sets,
+    similarity,
     structure,
     traversal,
     unweighted,

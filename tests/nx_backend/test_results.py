@@ -156,6 +156,13 @@ ARGUMENTS: dict[str, tuple[dict[str, Any], ...]] = {
     "directed_modularity_matrix": ({}, {"nodelist": ["n3", "n1"]}),
     "normalized_laplacian_matrix": ({}, {"nodelist": ["n3", "n1"]}, {"weight": None}),
     "power": ({"k": 2}, {"k": 0}),
+    "simrank_similarity": (
+        {"importance_factor": 0.5},
+        {"source": "n0"},
+        {"source": "n0", "target": "n3"},
+        {"max_iterations": 3},
+        {"target": "none"},
+    ),
     "stochastic_graph": ({}, {"weight": "capacity"}),
     "triadic_census": ({}, {"nodelist": ["n0", "n3"]}, {"nodelist": ["n0", "none"]}),
     "voronoi_cells": ({"center_nodes": ["n0", "n3"]}, {"center_nodes": []}, {"center_nodes": ["none"]}),
