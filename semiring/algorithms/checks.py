@@ -54,18 +54,23 @@ def undirected(name: str, A: Any, *, values: bool = False) -> int:
     return n
 
 
-def weights(name: str, A: Matrix, *, least: float | None = None, above: float | None = None) -> None:
+def weights(
+    name: str, A: Matrix, *, least: float | None = None, above: float | None = None, finite: bool = False
+) -> None:
     """Raise DomainMismatch for complex weights, and InvalidValue for NaN and for weights out of range.
 
-    least, above: the smallest weight allowed, or a bound that every weight exceeds; None: any number.  O(nvals);
-    synchronises.
+    least, above: the smallest weight allowed, or a bound that every weight exceeds; None: any number.  finite: whether
+    infinite weights are out of range.  O(nvals); synchronises.
     """
     if A.dtype.kind not in "biuf":
         raise DomainMismatch(f"{name}: weights are real numbers, got a matrix of {A.dtype}")
     if A.nvals == 0:
         return
-    if A.dtype.kind == "f" and bool(A.apply("isnan").reduce_scalar("lor")):
-        raise InvalidValue(f"{name}: a weight is NaN")
+    if A.dtype.kind == "f" and not (finite and bool(A.apply("isfinite").reduce_scalar("land"))):
+        if bool(A.apply("isnan").reduce_scalar("lor")):
+            raise InvalidValue(f"{name}: a weight is NaN")
+        if finite:
+            raise InvalidValue(f"{name}: weights must be finite, and one is infinite")
     if least is None and above is None:
         return
     smallest = A.reduce_scalar("min").value

@@ -7,7 +7,8 @@ from typing import TypeAlias
 
 from semiring.exceptions import InvalidValue
 
-# progress(done, total): steps that are done, and their number, None where it is not known.
+# progress(done, total): steps that are done, and their number, None where it is not known.  Every call that returns has
+# called it at least once: with 0 if there was nothing to do.
 Progress: TypeAlias = Callable[[int, int | None], object]
 
 

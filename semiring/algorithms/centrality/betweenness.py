@@ -96,7 +96,9 @@ def betweenness(
 
     With weights the cost is that of `sssp` and O(nvals) for each source, and the memory about 50 bytes for each entry
     and source of a batch.  Paths are equally long if their sums are equal as int64 or floats; of decimal fractions
-    rounding may separate them.  On a grid of processes sources are divided, as in `ops.sum_apart`.
+    rounding may separate them.  An infinite weight is longer than all paths of finite ones: of paths of infinite length
+    those with the fewest infinite weights are the shortest, of these those with the least sum of the others.  On a grid
+    of processes sources are divided, as in `ops.sum_apart`.
 
     Sources: Brandes, "A Faster Algorithm for Betweenness Centrality", 2001; Brandes, Pich, "Centrality Estimation in
     Large Networks", 2007 (samples); scaling as in NetworkX.
@@ -225,6 +227,8 @@ class _Plan:
         """Yield the sums of each batch of sources; one that does not fit is halved."""
         report: Callable[[int, int | None], object] = reporter(name, progress)
         done = 0
+        if not self.sources:
+            report(0, 0)
         while done < len(self.sources):
             chosen = self.sources[done : done + self.batch]
             try:

@@ -60,12 +60,12 @@ def closeness(
     {0: 0.667, 1: 1.0, 2: 0.667}
     """
     n = square("closeness", A)
-    reached, total = totals("closeness", A, vertices, lambda distance: distance, progress, weights=weights)
+    reached, total, unit = totals("closeness", A, vertices, lambda distance: distance, progress, weights=weights)
     others = reached.apply("minus", right=1.0)
     nearness = others.ewise_mult(total, _ratio)
     if wf_improved:
         nearness = nearness.ewise_mult(others, "times").apply("truediv", right=float(max(n - 1, 1)))
-    return nearness.new()
+    return nearness.apply("times", right=unit).new()
 
 
 @ops.reports_memory
@@ -111,5 +111,8 @@ def harmonic(
     {0: 0.0, 1: 1.0, 2: 1.5}
     """
     n = square("harmonic", A)
-    _, total = totals("harmonic", A, vertices, lambda distance: distance.apply(_inverse), progress, weights=weights)
-    return total.apply("truediv", right=float(max(n - 1, 1))).new() if normalized else total
+    inverted = lambda distance: distance.apply(_inverse)  # noqa: E731
+    _, total, unit = totals("harmonic", A, vertices, inverted, progress, weights=weights)
+    if normalized:
+        total = total.apply("truediv", right=float(max(n - 1, 1)))
+    return total.apply("times", right=unit).new()

@@ -28,7 +28,7 @@ def degrees(A: Matrix, direction: str = "out", *, weights: bool = False) -> Vect
 
     Returns
     -------
-    Vector of size n, full, int64; float64 of weights.
+    Vector of size n, full, int64; float64 of weights, where a sum that it does not hold is infinite.
 
     Raises
     ------

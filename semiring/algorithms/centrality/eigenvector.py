@@ -11,7 +11,7 @@ from semiring.exceptions import InvalidValue
 
 from ..checks import count, number, square
 from ..progress import Progress, reporter
-from .iteration import Products, distance, floating, length, not_converged, start_vector
+from .iteration import Products, distance, floating, normalised, not_converged, start_vector
 
 
 @ops.reports_memory
@@ -32,7 +32,7 @@ def eigenvector_centrality(
     A : Matrix, n x n
         An entry (u, v) is an edge from u to v, which counts for v.
     weights : bool
-        Whether an edge counts as its value, which must not be negative, or as 1.
+        Whether an edge counts as its value, which must be finite and not negative, or as 1.
     start : Vector of size n, not negative; default: all ones
     tol : stop when the sum of |change| is below n tol
     max_iter : the largest number of iterations
@@ -51,11 +51,13 @@ def eigenvector_centrality(
 
     Notes
     -----
-    Power iteration with A + I, which has the eigenvectors of A and converges on bipartite graphs too.  Where several
-    eigenvectors have the largest eigenvalue, as in disconnected graphs, the result depends on `start`.  Cost O(n +
-    nvals) an iteration.  Synchronises twice an iteration.
+    Power iteration with A + s I, which has the eigenvectors of A and converges on bipartite graphs too; s is 1, with
+    `weights` the power of 2 above the largest weight, so that the result does not depend on the unit of weights.  Where
+    several eigenvectors have the largest eigenvalue, as in disconnected graphs, the result depends on `start`.  Cost
+    O(n + nvals) an iteration.  Synchronises twice an iteration.
 
-    Sources: Bonacich, "Power and Centrality: A Family of Measures", 1987; iteration and stop as in NetworkX.
+    Sources: Bonacich, "Power and Centrality: A Family of Measures", 1987; iteration and stop as in NetworkX, where s is
+    always 1.
 
     Examples
     --------
@@ -72,11 +74,12 @@ def eigenvector_centrality(
     if start is not None:
         x = start_vector(name, "start", start, n, kind, A.device)
     if n == 0:
+        report(0, None)
         return x
     x, change = x.apply("truediv", right=kind.type(x.reduce("plus").get(1))), np.inf
     for done in range(1, max_iter + 1):
-        following = x.ewise_add(products.over_in_edges(x), "plus")
-        following = following.apply("truediv", right=kind.type(length(following) or 1)).wait()
+        shifted = x if products.unit == 1 else x.apply("times", right=kind.type(products.unit))
+        following = normalised(shifted.ewise_add(products.over_in_edges(x), "plus").new())
         change = distance(following, x)
         x = following
         report(done, None)
@@ -107,9 +110,9 @@ def katz_centrality(
         An entry (u, v) is an edge from u to v, which counts for v.
     alpha : float
         The attenuation, less than 1 / lambda for the largest eigenvalue lambda of A; otherwise nothing converges.
-    beta : float, or Vector of size n (missing entries are 0)
+    beta : float, or Vector of size n (missing entries are 0), finite in `dtype`
     weights : bool
-        Whether an edge counts as its value, which must not be negative, or as 1.
+        Whether an edge counts as its value, which must be finite and not negative, or as 1.
     normalized : bool
         Whether the norm of the result is 1.
     start : Vector of size n, not negative; default: zeros
@@ -146,24 +149,31 @@ def katz_centrality(
     max_iter, report = count(name, "max_iter", max_iter), reporter(name, progress)
     products = Products(name, A, kind, weighted=weights)
     if isinstance(beta, Vector):
-        base = start_vector(name, "beta", beta, n, kind, A.device)
+        base = start_vector(name, "beta", beta, n, kind, A.device, relative=False)
     elif isinstance(beta, bool) or not isinstance(beta, (int, float, np.integer, np.floating)):
         raise InvalidValue(f"{name}: beta must be a number or a Vector, got {beta!r}")
     else:
-        base = Vector.full(kind.type(number(name, "beta", beta)), n, device=A.device)
+        with np.errstate(over="ignore"):
+            held = kind.type(number(name, "beta", beta))
+        if not np.isfinite(held) or (held == 0) != (beta == 0):
+            raise InvalidValue(f"{name}: beta must be finite and not 0 in {kind}, got {beta!r}")
+        base = Vector.full(held, n, device=A.device)
     x = Vector.full(kind.type(0), n, device=A.device)
     if start is not None:
-        x = start_vector(name, "start", start, n, kind, A.device)
+        x = start_vector(name, "start", start, n, kind, A.device, relative=False)
     if n == 0:
+        report(0, None)
         return x
     change, done = np.inf, 0
+    with np.errstate(over="ignore"):  # an infinite one: no sum is finite
+        damping = kind.type(alpha / products.scale)
     for done in range(1, max_iter + 1):
-        following = base.ewise_add(products.over_in_edges(x).apply("times", right=kind.type(alpha)), "plus").wait()
+        following = base.ewise_add(products.over_in_edges(x).apply("times", right=damping), "plus").wait()
         change = distance(following, x)
         x = following
         report(done, None)
         if change < n * tol:
-            return x.apply("truediv", right=kind.type(length(x) or 1)).new() if normalized else x
+            return normalised(x) if normalized else x
         if not np.isfinite(change):
             break
     raise not_converged(name, done, change, tol, x)

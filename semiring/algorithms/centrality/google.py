@@ -37,7 +37,8 @@ def google_matrix(
         p, where the teleport leads, in proportion to the entries, which must not be negative.  Default: to every vertex
         alike.
     weights : bool
-        Whether an edge is followed in proportion to its value, which must not be negative; else values are not read.
+        Whether an edge is followed in proportion to its value, which must be finite and not negative; else values are
+        not read.
     dangling : Vector of size n
         q, where a vertex without edges leads, in proportion to the entries.  Default: p.
     dtype : float64 or float32
@@ -65,7 +66,7 @@ def google_matrix(
     n, kind = square("google_matrix", A), floating("google_matrix", dtype)
     d = number("google_matrix", "damping", damping, high=1)
     if weights:
-        check_weights("google_matrix", A, least=0)
+        check_weights("google_matrix", A, least=0, finite=True)
     given = (("personalization", personalization), ("dangling", dangling))
     p, q = (None if v is None else distribution("google_matrix", name, v, n, kind, A.device) for name, v in given)
     if n == 0:

@@ -51,7 +51,7 @@ def hits(
     A : Matrix, n x n
         An entry (u, v) is an edge from u to v: u is a hub, v an authority.
     weights : bool
-        Whether an edge counts as its value, which must not be negative, or as 1.
+        Whether an edge counts as its value, which must be finite and not negative, or as 1.
     start : Vector of size n, hubs to begin with, not negative; default: all equal
     tol : stop when the sum of |change| of the hubs, whose largest is 1, is below it
     max_iter : the largest number of iterations
@@ -72,8 +72,9 @@ def hits(
 
     Notes
     -----
-    Power iteration with A A'.  Where several singular vectors have the largest singular value, as in disconnected
-    graphs, the result depends on `start`.  Cost two products an iteration.  Synchronises three times an iteration.
+    Power iteration with A A'; weights of any size have the result of these weights divided by the largest.  Where
+    several singular vectors have the largest singular value, as in disconnected graphs, the result depends on `start`.
+    Cost two products an iteration.  Synchronises three times an iteration.
 
     Sources: Kleinberg, "Authoritative Sources in a Hyperlinked Environment", 1999.
 
@@ -92,6 +93,7 @@ def hits(
     if start is not None:
         hubs = start_vector("hits", "start", start, n, kind, A.device)
     if n == 0 or A.nvals == 0:
+        report(0, None)
         return Hits(none, none.dup())
     change = np.inf
     hubs = _scaled(hubs, "max")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from semiring import Matrix, Vector, binary, monoid, semiring
 from semiring.exceptions import ConvergenceFailure, DomainMismatch, InvalidValue, OutOfMemory, SemiringError
 
 from ..checks import vector, weights
+from ..scaling import factor, largest
 
 absdiff = binary.register_anonymous("abs(x - y)", "absdiff")
 # The L1 distance of two vectors, as an inner product.
@@ -32,12 +34,20 @@ def floating(name: str, dtype: Any) -> np.dtype[Any]:
 class Products:
     """Products of the adjacency matrix with vectors: sums over in-edges and over out-edges.
 
-    weighted : an edge counts as its value, which must not be negative; else as 1
+    weighted : an edge counts as its value, which must be finite and not negative; else as 1
+
+    scale : a power of 4 by which weights are multiplied, so that squares of products can be summed; 1 for ordinary ones
+    unit : a power of 2 above the largest weight, scaled, and at most twice it
     """
 
     def __init__(self, name: str, A: Matrix, dtype: np.dtype[Any], *, weighted: bool) -> None:
+        self.scale = self.unit = 1.0
         if weighted:
-            weights(name, A, least=0)
+            weights(name, A, least=0, finite=True)
+            most = largest(A)
+            self.scale = factor(most, max(A.nrows, 1) ** 3, powers=2, dtype=dtype)
+            self.unit = 2.0 ** math.frexp(most * self.scale)[1]
+            A = A if self.scale == 1 else A.apply("times", right=self.scale).new()
         self._A = A
         self._in = (semiring.plus_times if weighted else semiring.plus_first)[dtype]
         self._out = (semiring.plus_times if weighted else semiring.plus_second)[dtype]
@@ -51,12 +61,20 @@ class Products:
         return self._A.mxv(x, self._out)
 
 
-def start_vector(name: str, parameter: str, v: Any, n: int, dtype: np.dtype[Any], device: str) -> Vector:
-    """Return a full vector of entries that are not negative, missing ones 0; their sum must be positive and finite."""
+def start_vector(
+    name: str, parameter: str, v: Any, n: int, dtype: np.dtype[Any], device: str, *, relative: bool = True
+) -> Vector:
+    """Return a full vector of entries that are not negative, missing ones 0; their sum must be positive and finite.
+
+    relative : divide them by the largest
+    """
     given = vector(name, parameter, v, n)
     if given.dtype.kind not in "biuf":
         raise DomainMismatch(f"{name}: {parameter} must hold real numbers, got {given.dtype}")
     full = Vector.full(dtype.type(0), n, device=device)
+    if relative:
+        most = float(given.reduce("max").get(0))  # synchronises
+        given = given.apply("truediv", right=most if most > 0 else np.inf)
     full(accum="second") << given.apply("identity")
     least, total = full.reduce("min").get(0), full.reduce("plus").get(0)  # synchronises
     if not (least >= 0 and 0 < total < np.inf):
@@ -71,9 +89,14 @@ def distance(x: Vector, y: Vector) -> float:
     return float(x.inner(y, plus_absdiff).get(0.0))
 
 
-def length(x: Vector) -> float:
-    """Return the Euclidean norm.  Synchronises."""
-    return float(np.sqrt(x.inner(x).get(0.0)))
+def normalised(x: Vector) -> Vector:
+    """Return x of Euclidean norm 1, for x of which no entry is negative; zeros as they are.  Synchronises."""
+    kind, about = x.dtype.type, np.finfo(x.dtype)
+    squares = float(x.inner(x).get(0.0))
+    if not about.tiny / about.eps <= squares < np.inf:  # 0, or squares that overflow or underflow
+        x = x.apply("truediv", right=kind(x.reduce("max").get(0) or 1)).new()
+        squares = float(x.inner(x).get(0.0))
+    return x.apply("truediv", right=kind(np.sqrt(squares) or 1)).new()
 
 
 def not_converged(name: str, max_iter: int, change: float, tol: float, result: Any) -> ConvergenceFailure:

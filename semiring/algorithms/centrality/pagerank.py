@@ -68,7 +68,8 @@ def pagerank(
         Where the teleport leads: to one vertex, or in proportion to the entries; of a Matrix in proportion to each of
         its rows, for k results.  Entries must not be negative.  Default: to every vertex alike.
     weights : bool
-        Whether an edge is followed in proportion to its value, which must not be negative; else values are not read.
+        Whether an edge is followed in proportion to its value, which must be finite and not negative; else values are
+        not read.
     start : Vector of size n; default: all entries equal
     dangling : Vector of size n, or ``"drop"``
         Where the mass of sinks is distributed, in proportion to the entries; ``"drop"``: nowhere, as in the GAP
@@ -117,6 +118,8 @@ def pagerank(
     damping = number("pagerank", "damping", damping, high=1)
     tol, max_iter = number("pagerank", "tol", tol), count("pagerank", "max_iter", max_iter)
     report = reporter("pagerank", progress)
+    if n == 0 or max_iter == 0:
+        report(0, None)
     if n == 0 and not isinstance(personalization, Matrix):
         return Vector(kind, 0, device=A.device)
     if weights or personalization is not None or start is not None or dangling is not None:

@@ -18,6 +18,7 @@ from semiring.exceptions import DimensionMismatch, DomainMismatch, InvalidValue
 
 from ..checks import row, weights
 from ..progress import Progress
+from ..scaling import row_shares
 from .iteration import absdiff, distance, not_converged, start_vector
 
 
@@ -35,7 +36,7 @@ class Rule:
 def ranks(A: Matrix, rule: Rule, *, weighted: bool, personalization: Any, start: Any, dangling: Any) -> Vector | Matrix:
     """Return the ranks: a Vector, or a k x n Matrix for a Matrix of k rows of seeds."""
     if weighted:
-        weights("pagerank", A, least=0)
+        weights("pagerank", A, least=0, finite=True)
     n, dtype = A.nrows, rule.dtype
     W, sinks = walk(A, dtype, weighted=weighted)
     keeps = not (isinstance(dangling, str) and dangling == "drop")
@@ -62,11 +63,14 @@ def ranks(A: Matrix, rule: Rule, *, weighted: bool, personalization: Any, start:
 
 def walk(A: Matrix, dtype: np.dtype[Any], *, weighted: bool) -> tuple[Matrix, Vector | None]:
     """Return W, and a Vector of ones at the sinks; None if there are none."""
-    ones = A.apply("second", right=dtype.type(1))
-    total = (A.dup(dtype=dtype) if weighted else ones).reduce_rowwise("plus").select(">", 0)
-    W = total.apply("minv").diag().mxm(A, (semiring.any_times if weighted else semiring.any_first)[dtype])
+    if weighted:
+        W = row_shares(A.dup(dtype=np.float64)).dup(dtype=dtype)
+        total = W.reduce_rowwise("any")
+    else:
+        total = A.apply("second", right=dtype.type(1)).reduce_rowwise("plus")
+        W = total.apply("minv").diag().mxm(A, semiring.any_first[dtype]).wait()
     sinks = Vector.full(dtype.type(1), A.nrows, device=A.device).dup(mask=~total.S)
-    return W.wait(), sinks if sinks.nvals else None
+    return W, sinks if sinks.nvals else None
 
 
 def distribution(name: str, parameter: str, v: Any, n: int, dtype: np.dtype[Any], device: str) -> Vector:
@@ -82,14 +86,13 @@ def _seeds(given: Matrix, n: int, dtype: np.dtype[Any]) -> Matrix:
         raise DimensionMismatch(f"pagerank: personalization has shape {given.shape}, and the matrix {n} rows")
     if given.dtype.kind not in "biuf":
         raise DomainMismatch(f"pagerank: personalization must hold real numbers, got {given.dtype}")
-    seeds = given.dup(dtype=dtype)
-    totals = seeds.reduce_rowwise("plus").select(">", 0)
-    smallest = seeds.reduce_scalar("min").get(0)
-    if totals.nvals < k or not smallest >= 0 or not np.isfinite(totals.reduce("max").get(0)):
+    valid = given.apply("isfinite").reduce_scalar("land").get(True) and given.reduce_scalar("min").get(0) >= 0
+    seeds = row_shares(given.dup(dtype=np.float64)) if valid else given
+    if not valid or seeds.reduce_rowwise("any").nvals < k:
         raise InvalidValue(
-            "pagerank: the entries of personalization must not be negative, and the sum of each row positive and finite"
+            "pagerank: the entries of personalization must be finite and not negative, and the sum of each row positive"
         )
-    return totals.apply("minv").diag().mxm(seeds, "any_times").T.dup()
+    return seeds.T.dup(dtype=dtype)
 
 
 def _one(W: Matrix, sinks: Vector | None, first: Vector, p: Vector, q: Vector, rule: Rule) -> Vector:

@@ -78,4 +78,6 @@ def voterank(A: Matrix, *, number: int | None = None, progress: Progress | None 
         votes(accum="minus") << A.mxv(lost, "plus_second")
         votes[elected] = -1  # and never more than 0 again
         report(done + 1, most)
+    if not order.nvals:
+        report(0, most)
     return order

@@ -5,8 +5,9 @@ Sources do not share distances, so a batch of k searches k copies of the graph, 
     d = closure({start of each block: 0}, I (x) A, min_plus)
     T(u, v) = true where d(u) + A(u, v) = d(v)                                  the graph of the shortest paths
 
-T is acyclic where weights are positive.  With F(v) the number of paths to v, and Y(v) = (1 + delta(v)) / F(v), where
-delta is the dependency,
+T is acyclic where weights are positive.  An infinite weight is replaced by a number above the length of every path of
+finite ones, so that paths over it are compared and counted as others.  With F(v) the number of paths to v, and Y(v) =
+(1 + delta(v)) / F(v), where delta is the dependency,
 
     F = {start of each block: 1} T*,    Y = (1 / F) (T')*      over plus_first
 
@@ -18,6 +19,7 @@ Centrality and their Generic Computation", 2008.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -26,10 +28,13 @@ import numpy as np
 from semiring import Matrix, Vector, binary, ops, semiring
 from semiring.exceptions import GraphProperty, NotSupported
 
+from ..kept import kept
 from ..paths.sssp import weight_type
+from ..scaling import bounded, largest
 
 # Distances are filled with -1 where there is no path: operations with full vectors cost one pass over the entries.
 _extended = binary.register_anonymous("select(x < 0, x, x + y)", "extended")
+_finite = binary.register_anonymous("select(isinf(x), y, x)", "finite")
 _tight = binary.register_anonymous("land(x >= 0, x == y)", "tight")
 
 
@@ -41,13 +46,25 @@ class WeightedGraph:
     dtype: np.dtype[Any]
     _copies: dict[int, Matrix] = field(default_factory=dict)
 
+    @kept
+    def lengths(self) -> Matrix:
+        """The weights; an infinite one as a number above the length of every path of finite weights."""
+        A, n = self.A.dup(dtype=weight_type(self.A)), max(self.A.nrows, 1)
+        if A.dtype.kind != "f":
+            return A
+        infinite = bool(A.apply("isinf").reduce_scalar("lor"))
+        A = A.dup(dtype=np.float64) if infinite else A
+        A, _ = bounded(A, 4 * n * n, dtype=A.dtype)
+        if not infinite:
+            return A
+        above = math.ldexp(1, math.frexp(largest(A))[1] + n.bit_length())
+        return A.apply(_finite, right=above).new()
+
     def copies(self, k: int) -> Matrix:
-        """Return I (x) A, with k blocks; paths of infinite length are none."""
+        """Return I (x) A, with k blocks."""
         if k not in self._copies:
-            A = self.A.dup(dtype=weight_type(self.A))
-            A = A.select("<", np.inf) if A.dtype.kind == "f" else A
-            blocks = Matrix.identity(k, dtype=bool, device=A.device)
-            self._copies = {k: blocks.kronecker(A, "second").wait()}
+            blocks = Matrix.identity(k, dtype=bool, device=self.A.device)
+            self._copies = {k: blocks.kronecker(self.lengths, "second").wait()}
         return self._copies[k]
 
 

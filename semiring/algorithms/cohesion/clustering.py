@@ -45,7 +45,7 @@ def clustering(A: Matrix, *, weighted: bool = False) -> Vector:
     DimensionMismatch
         If A is not square.
     InvalidValue
-        For weights that are negative or NaN.
+        For weights that are negative, infinite or NaN.
     DomainMismatch
         For complex weights.
 
@@ -72,7 +72,7 @@ def clustering(A: Matrix, *, weighted: bool = False) -> Vector:
     """
     n = square("clustering", A)
     if weighted:
-        weights("clustering", A, least=0)
+        weights("clustering", A, least=0, finite=True)
     P = without_loops(A)
     if A.is_symmetric_structure and not weighted:
         return share(triangles(A).apply("times", right=2), _pairs(degrees(P)), n)

@@ -81,6 +81,8 @@ def squares(P: Matrix, d: Vector, second: Vector, report: Progress) -> Vector:
         C = P[first:last, :].mxm(P, "plus_pair")
         squared[first:last](accum="plus") << C.reduce_rowwise(agg.sum_of_squares)
         report(last, n)
+    if n == 0:
+        report(0, 0)
     # C(v, v) = d(v) is in both sums.
     return (squared - second - d * d + d).apply("floordiv", right=2).new()
 

@@ -118,6 +118,8 @@ def truss_numbers(A: Matrix, *, progress: Progress | None = None) -> Matrix:
         T(accum="second") << S.apply("second", right=np.int64(least + 2))
         S = _trimmed(S, int(least) + 1, graph.method)
         report(T.nvals - S.nvals, T.nvals)
+    if not T.nvals:
+        report(0, 0)
     if graph.order is not None:
         T = T.permute(inverse(graph.order))
     return T.wait()

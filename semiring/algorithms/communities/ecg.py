@@ -36,7 +36,7 @@ def ensemble_clustering(
     Parameters
     ----------
     A : Matrix, n x n, symmetric
-        Values are weights, of at least 0, for the partitions; a self-loop counts twice.
+        Values are finite weights, of at least 0, for the partitions; a self-loop counts twice.
     partitions : k, at least 1
     min_weight : w, in [0, 1]
     resolution, tol, seed : as in `louvain`
@@ -73,6 +73,7 @@ def ensemble_clustering(
     tol = number(name, "tol", tol)
     alone, edges = ops.singletons(finest.mass), finest.edges.select(">", 0)
     if finest.total == 0:
+        report(0, 0)
         return Communities(alone, float("nan"), (alone,))
     votes = edges
     for partition in range(partitions):

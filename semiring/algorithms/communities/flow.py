@@ -8,6 +8,7 @@ from semiring.exceptions import ConvergenceFailure, InvalidValue
 from ..checks import count, number, square, weights
 from ..components import connected_components
 from ..progress import Progress, reporter
+from ..scaling import row_shares
 from .coarsening import numbered
 from .moving import rounded
 
@@ -31,8 +32,8 @@ def markov_clustering(
     Parameters
     ----------
     A : Matrix, n x n
-        An entry (u, v) is an edge from u to v of weight at least 0; every vertex gets a self-loop of its largest
-        weight.
+        An entry (u, v) is an edge from u to v of finite weight, at least 0; every vertex gets a self-loop of its
+        largest weight.
     expansion : e, at least 2
     inflation : r, above 1
         Larger values find smaller clusters.
@@ -68,7 +69,7 @@ def markov_clustering(
     {0: 0, 1: 0, 2: 0, 3: 1, 4: 1, 5: 1}
     """
     n = square("markov_clustering", A)
-    weights("markov_clustering", A, least=0)
+    weights("markov_clustering", A, least=0, finite=True)
     expansion = count("markov_clustering", "expansion", expansion)
     max_iter = count("markov_clustering", "max_iter", max_iter)
     inflation = number("markov_clustering", "inflation", inflation)
@@ -78,21 +79,23 @@ def markov_clustering(
         raise InvalidValue(
             f"markov_clustering: expansion must be at least 2 and inflation above 1, got {expansion} and {inflation}"
         )
-    flow = _by_rows(_with_loops(A, n))
+    flow = row_shares(_with_loops(A, n))
     for done in range(max_iter):
         following = flow
         for _ in range(expansion - 1):
             following = following.mxm(flow)
         # The largest entry of a row remains, whatever the threshold.
-        raised = _by_rows(following.apply("pow", right=inflation))
+        raised = row_shares(following, lambda M: M.apply("pow", right=inflation))
         kept = raised.select(">=", prune)
-        following = _by_rows(kept.ewise_add(raised.selectk("largest", 1), "any"))
+        following = row_shares(kept.ewise_add(raised.selectk("largest", 1), "any"))
         change = following.ewise_union(flow, "minus", 0.0, 0.0).apply("abs").reduce_scalar("max").value
         flow = following
         report(done + 1, max_iter)
         if (change or 0) <= tol:
             return _clusters(flow, tol)
     clusters = _clusters(flow, tol)
+    if max_iter == 0:
+        report(0, 0)
     if max_iter and n:
         raise ConvergenceFailure(
             f"markov_clustering: probabilities still change after {max_iter} iterations",
@@ -114,12 +117,6 @@ def _with_loops(A: Matrix, n: int) -> Matrix:
     return positive.ewise_add(largest.diag(), "max")
 
 
-def _by_rows(A: Matrix) -> Matrix:
-    """Return A with rows of sum 1."""
-    sums = Vector.full(1.0, A.nrows, device=A.device).ewise_add(A.reduce_rowwise("plus"), "second")
-    return sums.apply("minv").ewise_mult(A, "times")
-
-
 @ops.reports_memory
 def peer_pressure(A: Matrix, *, max_iter: int = 50, progress: Progress | None = None) -> Vector:
     """c(v) = the cluster with the most votes A(u, v) / (sum over w of A(u, w)) of vertices u, of several the smallest.
@@ -130,8 +127,8 @@ def peer_pressure(A: Matrix, *, max_iter: int = 50, progress: Progress | None = 
     Parameters
     ----------
     A : Matrix, n x n
-        An entry (u, v) is an edge from u to v of weight at least 0; every vertex gets a self-loop of its largest
-        weight.
+        An entry (u, v) is an edge from u to v of finite weight, at least 0; every vertex gets a self-loop of its
+        largest weight.
     max_iter : int
     progress : callable
         Called as ``progress(iterations done, max_iter)``.
@@ -164,9 +161,9 @@ def peer_pressure(A: Matrix, *, max_iter: int = 50, progress: Progress | None = 
     {0: 0, 1: 0, 2: 0, 3: 1, 4: 1, 5: 1}
     """
     n = square("peer_pressure", A)
-    weights("peer_pressure", A, least=0)
+    weights("peer_pressure", A, least=0, finite=True)
     max_iter, report = count("peer_pressure", "max_iter", max_iter), reporter("peer_pressure", progress)
-    votes = rounded(_by_rows(_with_loops(A, n)), float(max(n, 1))).T.dup()
+    votes = rounded(row_shares(_with_loops(A, n)), float(max(n, 1))).T.dup()
     clusters = ops.singletons(Vector(bool, n, device=A.device))
     for done in range(max_iter):
         following = ops.vote(votes, clusters)
@@ -175,6 +172,8 @@ def peer_pressure(A: Matrix, *, max_iter: int = 50, progress: Progress | None = 
             return numbered(clusters)[0]
         clusters = following
     clusters = numbered(clusters)[0]
+    if max_iter == 0:
+        report(0, 0)
     if max_iter and n:
         raise ConvergenceFailure(
             f"peer_pressure: vertices still move after {max_iter} iterations", result=clusters, iterations=max_iter

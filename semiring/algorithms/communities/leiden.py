@@ -39,7 +39,7 @@ def leiden(
     Parameters
     ----------
     A : Matrix, n x n, symmetric
-        Values are weights, of at least 0; a self-loop counts twice.
+        Values are finite weights, of at least 0; a self-loop counts twice.
     resolution : at least 0
         Larger values favour smaller communities.
     tol : at least 0
@@ -77,6 +77,7 @@ def leiden(
     tol, seed = number("leiden", "tol", tol), seed_of("leiden", seed)
     labels = ops.singletons(finest.mass)
     if finest.total == 0:
+        report(0, None)
         return Communities(labels, float("nan"), (labels,))
     levels = itertools.count(1)
     return best_of_starts(

@@ -35,7 +35,7 @@ def louvain(
     Parameters
     ----------
     A : Matrix, n x n, symmetric
-        Values are weights, of at least 0; a self-loop counts twice.
+        Values are finite weights, of at least 0; a self-loop counts twice.
     resolution : at least 0
         Larger values favour smaller communities.
     tol : at least 0
@@ -76,6 +76,7 @@ def louvain(
     tol, seed = number("louvain", "tol", tol), seed_of("louvain", seed)
     labels = ops.singletons(finest.mass)
     if finest.total == 0:
+        report(0, None)
         return Communities(labels, float("nan"), (labels,))
     levels = itertools.count(1)
     return best_of_starts(

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from semiring import Matrix, Vector, ops
 
 from ..checks import number, square, undirected, weights
+from ..scaling import bounded
 from .coarsening import labels_of, mass_of_groups, number_of, within
 
 
@@ -20,7 +21,8 @@ def modularity(A: Matrix, labels: Vector, *, resolution: float = 1.0, directed: 
     Parameters
     ----------
     A : Matrix, n x n
-        An entry (u, v) is an edge of weight A(u, v); an undirected graph stores each in both directions.
+        An entry (u, v) is an edge of weight A(u, v), which is finite; an undirected graph stores each in both
+        directions.
     labels : Vector of size n, full, integer
         The group of each vertex, a number from 0.
     resolution : r, at least 0
@@ -50,10 +52,11 @@ def modularity(A: Matrix, labels: Vector, *, resolution: float = 1.0, directed: 
     0.5
     """
     n = square("modularity", A) if directed else undirected("modularity", A, values=True)
-    weights("modularity", A)
+    weights("modularity", A, finite=True)
     labels = labels_of("modularity", labels, n)
     resolution = number("modularity", "resolution", resolution)
     k = number_of("modularity", labels)
+    A, _ = bounded(A, 4 * A.nvals, powers=2)
     A = A.dup("float64") if directed else doubled(A)
     total = float(A.reduce_scalar("plus").value or 0)
     if total == 0:

@@ -14,10 +14,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from semiring import Matrix, Vector, ops
-from semiring.exceptions import InvalidValue
 
 from ..checks import number, undirected, weights
 from ..randomness import thunk
+from ..scaling import bounded
 from .modularity import doubled, row_sums
 
 # The parts of the vertices that move one after the other, and the passes over them after which a level ends; below
@@ -97,12 +97,10 @@ def first_level(name: str, A: Matrix, resolution: float) -> Level:
     exact, and every engine and every order of additions finds the same communities.
     """
     undirected(name, A, values=True)
-    weights(name, A, least=0)
+    weights(name, A, least=0, finite=True)
     resolution = number(name, "resolution", resolution)
-    whole = doubled(A)
+    whole = doubled(bounded(A, 4 * A.nvals, powers=2)[0])
     total = float(whole.reduce_scalar("plus").value or 0)
-    if not math.isfinite(total):
-        raise InvalidValue(f"{name}: the sum of the weights must be finite, got {total}")
     if A.dtype.kind == "f" and total > 0:
         whole = rounded(whole, total)
         total = float(whole.reduce_scalar("plus").value or 0)

@@ -8,6 +8,7 @@ from semiring.exceptions import ConvergenceFailure
 from ..checks import count, seed_of, square, weights
 from ..progress import Progress, reporter
 from ..randomness import thunk, uniform
+from ..scaling import bounded
 
 # The parts of the vertices that vote one after the other, and the iterations between two reports.
 _PARTS, _BATCH = 8, 16
@@ -56,6 +57,8 @@ def cdlp(A: Matrix, max_iter: int = 10, *, progress: Progress | None = None) -> 
     max_iter, report = count("cdlp", "max_iter", max_iter), reporter("cdlp", progress)
     edges = _both_ways(A.apply("one").dup("int32") if A.dtype.kind == "c" else A.dup(bool).apply("second", right=1))
     labels = ops.singletons(Vector(bool, n, device=A.device))
+    if max_iter == 0:
+        report(0, 0)
     for done in range(max_iter):
         following = ops.vote(edges, labels)
         report(done + 1, max_iter)
@@ -115,7 +118,7 @@ def label_propagation(A: Matrix, *, seed: int = 0, max_iter: int = 100, progress
     weights("label_propagation", A, least=0)
     seed, max_iter = seed_of("label_propagation", seed), count("label_propagation", "max_iter", max_iter)
     report = reporter("label_propagation", progress)
-    edges = _both_ways(A)
+    edges = _both_ways(bounded(A, 2 * A.nvals)[0])
     vertices = ops.singletons(Vector(bool, n, device=A.device))
     _, named = uniform(n, seed, device=A.device).sort()  # the vertex that each label names
     named = named.dup(vertices.dtype).convert("full")
@@ -129,6 +132,8 @@ def label_propagation(A: Matrix, *, seed: int = 0, max_iter: int = 100, progress
         report(done + most, None)
         if ops.vote(edges, labels).isequal(labels):  # synchronises
             return named[labels].convert("full")
+    if max_iter == 0:
+        report(0, None)
     labels = named[labels].convert("full")
     if max_iter:
         raise ConvergenceFailure(

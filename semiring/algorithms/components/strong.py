@@ -73,7 +73,9 @@ def strongly_connected_components(A: Matrix, *, progress: Progress | None = None
     n = square("strongly_connected_components", A)
     report = reporter("strongly_connected_components", progress)
     if A.is_symmetric_structure:
-        return connected_components(A)
+        label = connected_components(A)
+        report(1, None)
+        return label
     label = ops.singletons(Vector(bool, n, device=A.device))
     rest = _trimmed(A)
     rounds = 0
@@ -87,6 +89,8 @@ def strongly_connected_components(A: Matrix, *, progress: Progress | None = None
     while B.nvals:
         B, vertices = _colouring_round(B, vertices, label, seed=rounds)
         report(rounds := rounds + 1, None)
+    if rounds == 0:
+        report(0, None)
     return label
 
 

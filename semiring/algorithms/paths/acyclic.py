@@ -201,4 +201,6 @@ def _generations(A: Matrix, dtype: Any, report: Progress) -> tuple[Vector, Vecto
         report(done, n)
         last = left.select("==", 0)
         step += 1
+    if step == 0:
+        report(0, n)
     return generation, length

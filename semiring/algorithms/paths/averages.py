@@ -35,6 +35,7 @@ def average_shortest_path_length(A: Matrix, *, weights: bool = False, progress: 
     Returns
     -------
     float
+        Infinite if a distance is.
 
     Raises
     ------
@@ -57,20 +58,18 @@ def average_shortest_path_length(A: Matrix, *, weights: bool = False, progress: 
     1.333
     """
     n = square("average_shortest_path_length", A)
-    if n < 2:
-        return 0.0
-    length = _sum_of_distances("average_shortest_path_length", A, weights, progress)
-    if length == math.inf:
+    length, unit, connected = _sum_of_distances("average_shortest_path_length", A, weights, progress)
+    if not connected:
         raise GraphProperty(
             "average_shortest_path_length: some vertex does not reach another one; take the parts that "
             "sr.algorithms.strongly_connected_components finds one by one, or global_efficiency"
         )
-    return length / (n * (n - 1))
+    return length / max(n * (n - 1), 1) / unit
 
 
 @ops.reports_memory
 def wiener_index(A: Matrix, *, weights: bool = False, progress: Progress | None = None) -> float:
-    """Return the sum of the distances of all pairs; infinity if some vertex does not reach another one.
+    """Return the sum of the distances of all pairs; infinity if it exceeds float64 or a vertex does not reach another.
 
     Parameters
     ----------
@@ -103,9 +102,9 @@ def wiener_index(A: Matrix, *, weights: bool = False, progress: Progress | None 
     4.0
     """
     square("wiener_index", A)
-    length = _sum_of_distances("wiener_index", A, weights, progress)
+    length, unit, connected = _sum_of_distances("wiener_index", A, weights, progress)
     both = A.is_symmetric_structure and (not weights or A.is_iso or A.isequal(A.T))
-    return length / 2 if both else length
+    return length / (2 if both else 1) / unit if connected else math.inf
 
 
 @ops.reports_memory
@@ -143,8 +142,8 @@ def global_efficiency(A: Matrix, *, weights: bool = False, progress: Progress | 
     0.417
     """
     n = square("global_efficiency", A)
-    _, nearness = totals("global_efficiency", A, None, _inverted, progress, weights=weights)
-    return float(nearness.reduce("plus").get(0.0)) / max(n * (n - 1), 1)
+    _, nearness, unit = totals("global_efficiency", A, None, _inverted, progress, weights=weights)
+    return float(nearness.reduce("plus").get(0.0)) / max(n * (n - 1), 1) * unit
 
 
 @ops.reports_memory
@@ -199,10 +198,12 @@ def local_efficiency(A: Matrix, *, progress: Progress | None = None) -> Vector:
         part = S[first:last, :]
         if part.nvals:
             around, H = _neighbourhoods(S, part)
-            _, total = totals("local_efficiency", H, None, _inverted, None)
+            _, total, _ = totals("local_efficiency", H, None, _inverted, None)
             nearness[first:last](accum="plus") << total.reduce_by(around, size=last - first)
         first, done = last, int(ends[last - 1])
         report(done, S.nvals)
+    if n == 0:
+        report(0, 0)
     others = degree.apply("minus", right=1)
     most = degree.ewise_mult(others, "times").apply("max", right=1)
     return nearness.ewise_mult(most, "truediv").new()
@@ -221,12 +222,10 @@ def _neighbourhoods(S: Matrix, part: Matrix) -> tuple[Vector, Matrix]:
     return around, Matrix.from_coo(p, q, True, shape=(m, m), device=device)
 
 
-def _sum_of_distances(name: str, A: Matrix, weights: bool, progress: Progress | None) -> float:
-    """Return the sum of the distances of all pairs; infinity unless every vertex reaches every other one."""
-    reached, length = totals(name, A, None, lambda distance: distance, progress, weights=weights)
-    if A.nrows and float(reached.reduce("min").get(0.0)) < A.nrows:
-        return math.inf
-    return float(length.reduce("plus").get(0.0))
+def _sum_of_distances(name: str, A: Matrix, weights: bool, progress: Progress | None) -> tuple[float, float, bool]:
+    """Return the sum of the distances of all pairs, its factor, and whether every vertex reaches every other one."""
+    reached, length, unit = totals(name, A, None, lambda distance: distance, progress, weights=weights)
+    return float(length.reduce("plus").get(0.0)), unit, float(reached.reduce("min").get(0.0)) >= A.nrows
 
 
 def _inverted(distance: Vector) -> Vector:

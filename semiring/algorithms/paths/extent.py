@@ -96,8 +96,8 @@ def diameter(A: Matrix, *, progress: Progress | None = None) -> int:
     >>> sr.algorithms.diameter(A | A.T)
     3
     """
-    n = undirected("diameter", A)
-    return int(_bounded(A, "max", reporter("diameter", progress)).reduce("max")) if n else 0
+    undirected("diameter", A)
+    return int(_bounded(A, "max", reporter("diameter", progress)).reduce("max").get(0))
 
 
 @ops.reports_memory
@@ -132,8 +132,8 @@ def radius(A: Matrix, *, progress: Progress | None = None) -> int:
     >>> sr.algorithms.radius(A | A.T)
     2
     """
-    n = undirected("radius", A)
-    return int(_bounded(A, "min", reporter("radius", progress)).reduce("min")) if n else 0
+    undirected("radius", A)
+    return int(_bounded(A, "min", reporter("radius", progress)).reduce("min").get(0))
 
 
 def _bounded(A: Matrix, wanted: str, report: Progress) -> Vector:

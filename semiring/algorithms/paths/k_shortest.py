@@ -113,6 +113,7 @@ def k_shortest_paths(A: Matrix, source: int, target: int, k: int, *, progress: P
     whole = tree("k_shortest_paths", into, t)
     found: list[Route] = []
     if most == 0 or whole.parent.get(s) is None:  # synchronises
+        report(0, most)
         return found
     # Bounds, a number that decides between equal ones, and what has this length or more: a path or deviations.
     turn, waiting = count(), list[tuple[Any, int, Any]]()

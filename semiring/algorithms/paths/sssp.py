@@ -81,7 +81,7 @@ def sssp(
     ----------
     A : Matrix, n x n
         An entry (u, v) is an edge from u to v with that weight; negative weights are allowed, explicit zeros are
-        edges of weight 0, and edges of weight NaN are ignored.  Booleans count as 0 and 1.
+        edges of weight 0, infinite weights are edges, and edges of weight NaN are ignored.  Booleans count as 0 and 1.
     source : int, or a sequence of k of them
     method : ``"auto"``, ``"delta_stepping"`` or ``"bellman_ford"``
         See Notes; all have the same result.
@@ -117,7 +117,8 @@ def sssp(
     Cost O(n + nvals) a source where no weight is negative and most vertices are expanded once, at worst O(nvals) a
     step and as many steps as the shortest paths have edges; the cutoff does not reduce it.  On a CPU each of several
     sources is computed by one thread.  To name a negative cycle takes a few products for each of its vertices.  Integer
-    distances that overflow int64 wrap around.  Synchronises once a source.
+    distances that overflow int64 wrap around; floating ones are infinite, and NaN for inf - inf.  Synchronises once a
+    source.
 
     Examples
     --------
@@ -134,7 +135,9 @@ def sssp(
     most = None if cutoff is None else number("sssp", "cutoff", cutoff)
     report = reporter("sssp", progress)
     if not is_many(source):
-        return _within(search("sssp", A, row("sssp", source, n)), most)
+        distance = _within(search("sssp", A, row("sssp", source, n)), most)
+        report(1, 1)
+        return distance
     sources: Any = source
     return distances_from("sssp", A, [row("sssp", s, n) for s in sources], most, report, search)
 
@@ -207,6 +210,7 @@ def distances_from(
     """Return the distances from each source, of at most `most`, as the rows of a Matrix."""
     k, n = len(sources), A.nrows
     if k == 0 or n == 0:
+        report(0, 0)
         return Matrix(weight_type(A), k, n, device=A.device)
     size = 1 if search is _by_rounds else k if is_silent(report) else _GROUP
     parts = []

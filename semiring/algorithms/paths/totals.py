@@ -13,6 +13,7 @@ from semiring.exceptions import InvalidValue
 from ..checks import is_many, row
 from ..checks import weights as check_weights
 from ..progress import Progress, reporter
+from ..scaling import bounded
 from .sssp import sssp
 
 _SOURCES = 1024  # searched together; `ops.closure_many` has groups of up to so many
@@ -28,8 +29,11 @@ def totals(
     progress: Progress | None,
     *,
     weights: bool = False,
-) -> tuple[Vector, Vector]:
+) -> tuple[Vector, Vector, float]:
     """Return, for each of the vertices, how many vertices reach it, and the sum of the weights of their distances.
+
+    With it the power of 4 by which the distances are multiplied, so that finite ones can be summed; 1 for ordinary
+    ones.
 
     vertices : a sequence of rows, or None for all
     weigh : returns the weights of distances, a Vector or Matrix of float64
@@ -42,8 +46,10 @@ def totals(
         chosen = np.array([row(name, v, n) for v in vertices], np.int64)
     else:
         raise InvalidValue(f"{name}: vertices must be a sequence of rows, got {vertices!r}")
+    unit = 1.0
     if weights:
         check_weights(name, A, least=0)
+        A, unit = bounded(A, max(n, 1) ** 3, dtype=A.dtype if A.dtype.kind == "f" else np.dtype(np.float64))
     into = A if A.is_symmetric_structure and not weights else A.T
     reached, total = (Vector(np.float64, n, device=A.device) for _ in range(2))
     size = min(_SOURCES, max(_DISTANCES // max(n, 1), _LEAST)) if weights else _SOURCES
@@ -59,4 +65,6 @@ def totals(
             reached(accum="second")[group] << found.counts.reduce_rowwise("plus")
             total(accum="second")[group] << found.counts.mxv(weigh(depth), "plus_times")
         report(first + group.size, chosen.size)
-    return reached, total
+    if not chosen.size:
+        report(0, 0)
+    return reached, total, unit

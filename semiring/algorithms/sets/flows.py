@@ -34,6 +34,7 @@ from semiring.exceptions import InvalidValue
 from ..checks import choice, row, square, weights
 from ..entries import listed, positions
 from ..progress import Progress, reporter
+from ..scaling import bounded
 
 # Integers up to it and one more are exact in float64; and the share of a bound below which the difference of floats
 # counts as zero.
@@ -140,11 +141,15 @@ def maximum_flow(
         raise InvalidValue("maximum_flow: a capacity is infinite; use a number that exceeds the sum of the others")
     report = reporter("maximum_flow", progress)
     chosen = choice("maximum_flow", "method", method, ("auto", "paths", "trees"))
+    A, unit = bounded(A, 4 * A.nvals)
     if chosen == "paths" or (chosen == "auto" and A.device == "cpu"):
         found = _along_paths(A, s, t)
         report(1, None)
+    else:
+        found = _along_trees(A, s, t, report)
+    if unit == 1:
         return found
-    return _along_trees(A, s, t, report)
+    return Flow(found.value / unit, found.flow.apply("times", right=1 / unit).new(), found.source_side)
 
 
 def _along_paths(A: Matrix, s: int, t: int) -> Flow:
@@ -188,6 +193,8 @@ def _along_trees(A: Matrix, s: int, t: int, report: Progress) -> Flow:
             break
         _send_through_tree(left, reached, s)
         report(phases := phases + 1, None)
+    if phases == 0:
+        report(0, None)
     # Either all that leaves the source is used, or all that enters the target, or no path leads from one to the other.
     source_side = Vector(bool, n, device=A.device)
     if left.sources.nvals:

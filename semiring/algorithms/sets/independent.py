@@ -80,6 +80,8 @@ def maximal_independent_set(A: Matrix, *, seed: int = 0, progress: Progress | No
         excluded = chosen.vxm(A, semiring.any_pair, mask=undecided.S)
         undecided = later_of(undecided, chosen, excluded)
         report(rounds := rounds + 1, None)
+    if rounds == 0:
+        report(0, None)
     return members
 
 

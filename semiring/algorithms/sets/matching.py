@@ -83,6 +83,8 @@ def maximal_matching(A: Matrix, *, weighted: bool = False, seed: int = 0, progre
         free(mate.S) << False
         B = B.dup(mask=free.ewise_mult(B, "first").ewise_mult(free, "land").V)
         report(rounds := rounds + 1, None)
+    if rounds == 0:
+        report(0, None)
     return mate
 
 

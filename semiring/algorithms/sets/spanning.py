@@ -98,6 +98,8 @@ def _by_rounds(A: Matrix, maximum: bool, report: Progress) -> Matrix:
         label = ops.link(label, _edges(chosen[-1:], A))
         B = _between(B, label)
         report(rounds := rounds + 1, None)
+    if rounds == 0:
+        report(0, None)
     forest = _edges(chosen, A)
     return forest.ewise_add(forest.T, "any")
 

@@ -18,6 +18,7 @@ from semiring import Matrix, Vector, binary, ops, semiring
 from semiring.exceptions import DimensionMismatch, InvalidValue
 
 from ..checks import count, square, weights
+from ..scaling import bounded, bounded_rows
 
 # Terms of the products of one block of rows: 64 Mi of at most 16 bytes are within 1 GiB.
 _TERMS_A_BLOCK = 1 << 26
@@ -74,7 +75,7 @@ def jaccard(A: Matrix, pairs: Matrix | None = None, *, k: int | None = None, wei
     pairs : Matrix, n x n, or None
         Compute only the pairs that it stores, (u, u) too.  None: every pair with a common neighbour.
     k : keep up to k entries of each row, the largest, of equal ones those with the smallest column; None: all
-    weighted : read the values of A, which must not be negative; a missing entry counts as 0
+    weighted : read the values of A, which must be finite and not negative; a missing entry counts as 0
 
     Returns
     -------
@@ -97,8 +98,8 @@ def jaccard(A: Matrix, pairs: Matrix | None = None, *, k: int | None = None, wei
     {0: 1.0, 4: 0.5}
     """
     if weighted:
-        weights("jaccard", A, least=0)
-        A = A.apply("identity[float64]").new()
+        weights("jaccard", A, least=0, finite=True)
+        A, _ = bounded(A.apply("identity[float64]").new(), 2 * A.nvals)
     return _similarity("jaccard", A, pairs, k, "plus_min" if weighted else "plus_pair", _both("plus"), _share_of_union)
 
 
@@ -113,7 +114,7 @@ def overlap(A: Matrix, pairs: Matrix | None = None, *, k: int | None = None, wei
     pairs : Matrix, n x n, or None
         Compute only the pairs that it stores, (u, u) too.  None: every pair with a common neighbour.
     k : keep up to k entries of each row, the largest, of equal ones those with the smallest column; None: all
-    weighted : read the values of A, which must not be negative
+    weighted : read the values of A, which must be finite and not negative
 
     Returns
     -------
@@ -134,8 +135,8 @@ def overlap(A: Matrix, pairs: Matrix | None = None, *, k: int | None = None, wei
     {0: 1.0, 4: 1.0}
     """
     if weighted:
-        weights("overlap", A, least=0)
-        A = A.apply("identity[float64]").new()
+        weights("overlap", A, least=0, finite=True)
+        A, _ = bounded(A.apply("identity[float64]").new(), 2 * A.nvals)
     return _similarity("overlap", A, pairs, k, "plus_min" if weighted else "plus_pair", _both("min"), _share)
 
 
@@ -150,7 +151,7 @@ def cosine(A: Matrix, pairs: Matrix | None = None, *, k: int | None = None, weig
     pairs : Matrix, n x n, or None
         Compute only the pairs that it stores, (u, u) too.  None: every pair with a common neighbour.
     k : keep up to k entries of each row, the largest, of equal ones those with the smallest column; None: all
-    weighted : read the values of A
+    weighted : read the values of A, which must be finite
 
     Returns
     -------
@@ -171,10 +172,10 @@ def cosine(A: Matrix, pairs: Matrix | None = None, *, k: int | None = None, weig
     {0: {1: 0.8}, 1: {0: 0.8}}
     """
     if weighted:
-        weights("cosine", A)
-        A = A.apply("identity[float64]").new()
-    ring = "plus_times" if weighted else "plus_pair"
-    return _similarity("cosine", A, pairs, k, ring, _both(_root_of_product), _share, squares=weighted)
+        weights("cosine", A, finite=True)
+        A, _, norms = bounded_rows(A.apply("identity[float64]").new(), lambda M: M.apply("square"))
+        return _similarity("cosine", A, pairs, k, "plus_times", _both(_root_of_product), _share, total=norms)
+    return _similarity("cosine", A, pairs, k, "plus_pair", _both(_root_of_product), _share)
 
 
 @ops.reports_memory
@@ -268,22 +269,22 @@ def _similarity(
     totals: Any,
     last: Any,
     *,
-    squares: bool = False,
+    total: Vector | None = None,
 ) -> Matrix:
     """Return last(c, t) for each pair: c over its common neighbours by `ring`, t of the totals of both rows.
 
-    squares: the total of a row is that of its squares.
+    total: of each row; None: the sum of its values, or for plus_pair their number.
     """
     n = square(name, A)
     product = semiring.plus_pair[np.int64] if ring == "plus_pair" else getattr(semiring, ring)
     if totals is None:
         return _products(name, n, A, A, pairs, k, product, lambda C, first: C)
-    values = A.apply("second", right=np.float64(1)) if ring == "plus_pair" else A.apply("square") if squares else A
-    total = values.reduce_rowwise("plus").new()
+    values = A.apply("second", right=np.float64(1)) if ring == "plus_pair" else A
+    sums = values.reduce_rowwise("plus").new() if total is None else total
 
     def finished(C: Matrix, first: slice) -> Matrix:
         C = C.apply("identity[float64]").new()
-        return C.ewise_mult(totals(C, total[first].new(), total), last)
+        return C.ewise_mult(totals(C, sums[first].new(), sums), last)
 
     return _products(name, n, A, A, pairs, k, product, finished)
 

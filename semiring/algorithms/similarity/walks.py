@@ -9,6 +9,7 @@ row.  A walk that reaches a vertex without edges ends there.
 
 from __future__ import annotations
 
+import sys
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,6 +21,7 @@ from semiring.exceptions import IndexOutOfBound, InvalidValue
 from ..checks import count, number, rows, seed_of, square, weights
 from ..progress import Progress, reporter
 from ..randomness import thunk, uniform
+from ..scaling import bounded_rows
 
 _drawn = binary.register_anonymous("toint(floor(x * y))", "drawn")
 _middle = binary.register_anonymous("floordiv(x + y, 2)", "middle")
@@ -82,8 +84,8 @@ def random_walks(
         An entry (u, v) is an edge from u to v.
     starts : a row number, several, or a full Vector of them: one walk each
     length : the number of steps
-    weighted : draw a neighbour in proportion to the value of its edge, which must not be negative; otherwise values are
-        not read, and all are drawn alike
+    weighted : draw a neighbour in proportion to the value of its edge, which must be finite and not negative; otherwise
+        values are not read, and all are drawn alike
     seed : the walks depend on it, on their numbers and on A alone
     progress : called as ``progress(done, total)`` after each step
 
@@ -136,7 +138,7 @@ def node2vec_walks(
     length : the number of steps
     p : return parameter, above 0: large values avoid going back
     q : in-out parameter, above 0: large values stay near, small ones explore
-    weighted : read the values of the edges, which must not be negative; otherwise A(v, x) is 1
+    weighted : read the values of the edges, which must be finite and not negative; otherwise A(v, x) is 1
     seed : the walks depend on it, on their numbers and on A alone
     progress : called as ``progress(done, total)`` after each step
 
@@ -165,7 +167,7 @@ def node2vec_walks(
     [0, 1, 2]
     """
     for name, value in (("p", p), ("q", q)):
-        if not 0 < number("node2vec_walks", name, value) < np.inf:
+        if not sys.float_info.min <= number("node2vec_walks", name, value) < np.inf:
             raise InvalidValue(f"node2vec_walks: {name} must be a positive number, got {value!r}")
     return _walks("node2vec_walks", A, starts, length, weighted, seed, (1 / p, 1 / q), progress)
 
@@ -184,7 +186,8 @@ def _walks(
     length, seed, report = count(name, "length", length), seed_of(name, seed), reporter(name, progress)
     at = _starts(name, starts, n, A)
     if weighted:
-        weights(name, A, least=0)
+        weights(name, A, least=0, finite=True)
+        A, _, _ = bounded_rows(A.dup(dtype=np.float64))
     steps = [at]
     alive = Vector.full(True, at.size, device=A.device)
     entries = _rows(A, n, weighted) if A.nvals and at.size else None
@@ -211,6 +214,8 @@ def _walks(
         else:
             steps.append(Vector(np.int64, at.size, device=A.device))
         report(step + 1, length)
+    if length == 0:
+        report(0, 0)
     walked: Matrix = sr.vstack(steps).T.new()
     return walked
 
@@ -256,12 +261,12 @@ def _drawn_from_rows(
     A: Matrix, weighted: bool, before: Vector, here: Vector, bias: tuple[float, float], r: Vector
 ) -> Vector:
     """Return the next vertex of each walk: the first whose running total of weights exceeds r of the row's total."""
-    back, away = bias
+    back, away = (part / max(*bias, 1.0) for part in bias)
     walks, u = before.to_coo(index_dtype=None)
     row = A[here.to_dense(), :].new()
     row = (row if weighted else row.apply("one")).dup(dtype=np.float64)
     weight = row.apply("times", right=away).new()
-    weight(A[u, :].new().S) << row
+    weight(A[u, :].new().S) << row.apply("times", right=1 / max(*bias, 1.0))
     weight(Matrix.from_coo(walks, u, True, shape=row.shape, device=A.device).S) << row.apply("times", right=back)
     target = r.ewise_mult(weight.reduce_rowwise("plus"), "times").new()
     beyond = target.ewise_mult(weight.scan("plus"), "lt").select("==", True)
@@ -283,7 +288,7 @@ def _rows(A: Matrix, n: int, weighted: bool) -> _Rows:
     neighbours = Vector.from_dense(columns, device=A.device)
     if not weighted:
         return _Rows(first, degree, neighbours, None, None, bisections)
-    totals = Vector.from_dense(A.apply("identity[float64]").scan("plus").to_csr()[2], device=A.device)
+    totals = Vector.from_dense(A.scan("plus").to_csr()[2], device=A.device)
     with_edges = degree.select(">", 0).to_coo(index_dtype=None)[0]
     last = first.ewise_mult(degree, "plus").apply("minus", right=1).extract(with_edges).new()
     total = Vector.full(0.0, n, device=A.device)

@@ -25,6 +25,7 @@ from ..checks import weights as check_weights
 from ..components import is_connected
 from ..progress import Progress, reporter
 from ..randomness import uniform
+from ..scaling import bounded
 from .matrices import laplacian
 
 
@@ -68,7 +69,7 @@ def fiedler_vector(
     A : Matrix, n x n, symmetric
         An undirected, connected graph of two or more vertices.
     weights : bool
-        Whether an edge counts as its value, which must be positive, or as 1.
+        Whether an edge counts as its value, which must be finite and positive, or as 1.
     tol : float
         The iteration ends when the norm of  L x - value x  is at most this share of the largest degree.
     max_iter : int, of the iteration
@@ -107,12 +108,13 @@ def fiedler_vector(
     bound, most = number("fiedler_vector", "tol", tol), count("fiedler_vector", "max_iter", max_iter)
     draw, report = seed_of("fiedler_vector", seed), reporter("fiedler_vector", progress)
     if weights:
-        check_weights("fiedler_vector", A, above=0)
+        check_weights("fiedler_vector", A, above=0, finite=True)
     if n < 2:
         raise InvalidValue(f"fiedler_vector: a graph of two vertices or more is needed, got {n}")
     if not is_connected(A):
         raise GraphProperty("fiedler_vector: the graph is not connected; connected_components(A) labels its parts")
-    L, degrees = laplacian((A if weights else A.apply("one")).dup(dtype=np.float64))
+    W, unit = bounded(A, n**3, powers=2) if weights else (A.apply("one"), 1.0)
+    L, degrees = laplacian(W.dup(dtype=np.float64))
     scale, largest = degrees.apply("minv").new(), float(degrees.reduce("max").value)
     x = _normalised(uniform(n, draw, device=A.device))
     value = error = math.inf
@@ -122,15 +124,18 @@ def fiedler_vector(
         residual = Lx.ewise_add(x.apply("times", right=value), "minus").new()
         error = math.sqrt(_dot(residual, residual))
         if error <= bound * largest:
-            return _signed(value, x)
+            if step == 0:
+                report(0, None)
+            return _signed(value / unit, x)
         start = x.apply("times", right=1 / value) if value > 0 else x
         x = _normalised(_solved(L, scale, x, start.new()))
         report(step + 1, None)
     raise ConvergenceFailure(
-        f"fiedler_vector: a residual of {error:.2g} after {most} iterations, and tol expects {bound * largest:.2g}",
-        result=_signed(value, x),
+        f"fiedler_vector: a residual of {error / unit:.2g} after {most} iterations, "
+        f"and tol expects {bound * largest / unit:.2g}",
+        result=_signed(value / unit, x),
         iterations=most,
-        residual=error,
+        residual=error / unit,
     )
 
 

@@ -10,6 +10,7 @@ from semiring import Matrix, Vector, ops, unary
 
 from ..checks import number, square
 from ..checks import weights as check_weights
+from ..scaling import bounded
 
 _root_inverse = unary.register_anonymous("select(x == 0, 1, 1 / sqrt(x))", "root_inverse")
 
@@ -45,7 +46,7 @@ def laplacian(
     A : Matrix, n x n
         An entry (u, v) is an edge from u to v with that weight.  Booleans count as 0 and 1, self-loops are ignored.
     normalized : bool
-        The weights of such a matrix must not be negative.
+        The weights of such a matrix must be finite and not negative.
     use_out_degree : bool
         Use the sums of rows.
     symmetrized : bool
@@ -74,9 +75,12 @@ def laplacian(
     [[1, -1, 0], [-1, 2, -1], [0, -1, 1]]
     """
     n = square("laplacian", A)
-    check_weights("laplacian", A, least=0 if normalized else None)
+    check_weights("laplacian", A, least=0 if normalized else None, finite=normalized)
     kind = A.dtype if A.dtype.kind == "f" else np.dtype(np.float64 if normalized else np.int64)
     W = A.dup(dtype=kind).select("offdiag").new()
+    unit = 1.0
+    if normalized:
+        W, unit = bounded(W, 2 * W.nvals, dtype=kind)
     if symmetrized:
         W = W.ewise_add(W.T, "plus").new()
     degrees = Vector.full(0, n, kind, device=A.device)
@@ -86,7 +90,10 @@ def laplacian(
     scale = degrees.apply(_root_inverse)
     diagonal = degrees.apply("ne", right=0).dup(dtype=kind).diag()
     scaled = scale.ewise_mult(W, "times").ewise_mult(scale, "times").apply("ainv")
-    return Laplacian(scaled.ewise_add(diagonal, "plus").new(), scale.apply("minv").new())
+    roots = scale.apply("minv").new()
+    if unit != 1:  # a power of 4
+        roots(degrees.select(">", 0).S) << roots.apply("times", right=kind.type(unit**-0.5))
+    return Laplacian(scaled.ewise_add(diagonal, "plus").new(), roots)
 
 
 @ops.reports_memory
@@ -98,7 +105,7 @@ def modularity_matrix(A: Matrix, *, weights: bool = False, resolution: float = 1
     A : Matrix, n x n
         An entry (u, v) is an edge from u to v; an undirected graph has each in both directions.
     weights : bool
-        Whether an edge counts as its value or as 1.
+        Whether an edge counts as its value, which must be finite, or as 1.
     resolution : float
 
     Returns
@@ -125,14 +132,16 @@ def modularity_matrix(A: Matrix, *, weights: bool = False, resolution: float = 1
     n = square("modularity_matrix", A)
     factor = number("modularity_matrix", "resolution", resolution)
     if weights:
-        check_weights("modularity_matrix", A)
-    W = (A if weights else A.apply("one")).dup(dtype=np.float64)
+        check_weights("modularity_matrix", A, finite=True)
+    W, unit = bounded(A, n * n, powers=2) if weights else (A.apply("one"), 1.0)
+    W = W.dup(dtype=np.float64)
     total = float(W.reduce_scalar("plus").get(0.0))
     leave, enter = (Vector.full(0.0, n, device=A.device) for _ in range(2))
     leave(accum="plus") << W.reduce_rowwise("plus")
     enter(accum="plus") << W.reduce_columnwise("plus")
     expected = leave.outer(enter.apply("times", right=-factor / total if total else 0.0), "times")
-    return expected.ewise_add(W, "plus").new()
+    B = expected.ewise_add(W, "plus").new()
+    return B if unit == 1 else B.apply("times", right=1 / unit).new()
 
 
 class Incidence(NamedTuple):

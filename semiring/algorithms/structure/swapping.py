@@ -75,6 +75,8 @@ def swap_edges(A: Matrix, rounds: int = 10, *, seed: int = 0, progress: Progress
         first, second = _where(accepted, d, b), _where(accepted, b, d)
         tails, heads = concat([a, c, tails[rest].new()]), concat([first, second, heads[rest].new()])
         report(step + 1, total)
+    if not (half and total):
+        report(total, total)
     made = _matrix(n, tails, heads, undirected)
     return made.ewise_add(made.T, "lor").new() if undirected else made
 
