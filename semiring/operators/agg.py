@@ -385,8 +385,13 @@ _SUM: Final = _part(monoid.plus, "x * 1.0")
 _SQUARES: Final = _part(monoid.plus, "real(x * 1.0 * conj(x))")  # of absolute values
 _COUNT: Final = _part(monoid.plus, "1")
 _MEAN: Final = (_SQUARES, _SUM, _COUNT, _of("truediv(x, y)", 0, 2), _of("truediv(x, y)", 1, 2))
-_VARIANCE: Final = (*_MEAN, _of("max(real(x - y * conj(y)), 0.0)", 3, 4))
-_SAMPLE: Final = (*_VARIANCE, _of("truediv(x * y, y - 1)", 5, 2))
+# Rounding may make the difference negative; NaN, of an infinite sum of squares too, stays NaN.
+_VARIANCE: Final = (
+    *_MEAN,
+    _of("real(x - y * conj(y))", 3, 4),
+    _of("select(x < 0, 0.0, x)", 5),
+)
+_SAMPLE: Final = (*_VARIANCE, _of("truediv(x * y, y - 1)", 6, 2))
 
 sum = _wide("sum", _part(monoid.plus, "x"))
 prod = _wide("prod", _part(monoid.times, "x"))
@@ -412,8 +417,8 @@ root_mean_square = _wide("root_mean_square", _SQUARES, _COUNT, _of("sqrt(truediv
 peak_to_peak = _wide("peak_to_peak", _part(monoid.max, "x"), _part(monoid.min, "x"), _of("x - y", 0, 1))
 varp = _wide("varp", *_VARIANCE)
 vars = _wide("vars", *_SAMPLE)
-stdp = _wide("stdp", *_VARIANCE, _of("sqrt(x)", 5))
-stds = _wide("stds", *_SAMPLE, _of("sqrt(x)", 6))
+stdp = _wide("stdp", *_VARIANCE, _of("sqrt(x)", 6))
+stds = _wide("stds", *_SAMPLE, _of("sqrt(x)", 7))
 L0norm = _row("L0norm", _part(monoid.plus, "x != 0"))
 L1norm = _wide("L1norm", _part(monoid.plus, "abs(x)"))
 L2norm = _wide("L2norm", _SQUARES, _of("sqrt(x)", 0))

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from semiring import Vector, unary
+from semiring import Vector, agg, unary
 from semiring.dtypes import FP32, FP64
 from semiring.engines.numpy_helpers import evaluate
 from semiring.operators import lookup_unary
@@ -90,3 +90,10 @@ TO_EVEN: dict[str, Any] = {
 def test_which_round_is_meant(op: str | Callable[..., Any], expected: float) -> None:
     typed = lookup_unary(op).typed(float)
     assert evaluate(typed.expr, {"x": np.float64(2.5)}, typed.z) == expected
+
+
+@pytest.mark.parametrize("name", ["varp", "vars", "stdp", "stds"])
+@pytest.mark.parametrize("values", [[np.nan, 1.0], [1e160, 2e160]])
+def test_variances_without_a_value_are_nan(name: str, values: list[float]) -> None:
+    """Of NaN, and where the squares overflow: 0 would be a result."""
+    assert np.isnan(Vector.from_dense(values).reduce(getattr(agg, name)).value)
