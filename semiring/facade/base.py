@@ -81,10 +81,11 @@ class Sparse(Contents[StoreT], Generic[StoreT]):
 
         Notes
         -----
-        On a region, ``C[I, J](mask) << x``, mask and `replace` concern only the region (subassign).  Values are
-        cast to the type of C: a float loses its fraction in an integer type, an integer that is too large wraps.  A
-        scalar writes its value everywhere in the region; an empty Scalar has no entries, so it deletes the stored ones
-        unless an accumulator keeps them.
+        On a region, ``C[I, J](mask) << x``, mask and `replace` concern only the region (subassign);
+        ``C(mask)[I, J] << x``: all of C, or with a Vector ``C(m)[i, J] << x`` all of row i (assign).  Values are cast
+        to the type of C: a float loses its fraction in an integer type, an integer that is too large wraps.  A scalar
+        writes its value everywhere in the region; an empty Scalar has no entries, so it deletes the stored ones unless
+        an accumulator keeps them.
 
         Examples
         --------

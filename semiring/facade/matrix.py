@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Self, Unpack, cast, overload
 
 from ..engines.operands import Mask
@@ -10,7 +11,7 @@ from ..formats import CSR, VectorStore
 from ..formats.hypersparse import empty_matrix, prefers_hypersparse
 from ..memory.allocation import allocating, require_rows
 from ..ops import check, equal, structure
-from ..ops.assign import assign_matrix, column_matrix, row_matrix
+from ..ops.assign import assign_line, assign_matrix, column_matrix, row_matrix
 from ..ops.convert import index_list
 from ..ops.extract import extract_line, extract_matrix
 from ..ops.write import Plan, Write
@@ -357,11 +358,11 @@ class Matrix(MatrixOperations):
         line = _LINES.get((is_scalar(rows), is_scalar(cols)))
         if is_scalar(rows) and is_scalar(cols):
             check_element("A[i, j]", value, write, sub)
-        mask = write.mask
+        mask, assign = write.mask, partial(assign_matrix, sub=sub)
         if mask is not None and not isinstance(mask.store, CSR):
-            # The mask of one row or column, in either syntax: C(m.S)[i, :] << v, C[i, :](m.S) << v.
-            mask = Mask(_as_line(mask.store, line, "masks"), mask.structural, mask.complement)
-            write, sub = write._replace(mask=mask), True
+            # C(m.S)[i, J] << v: a mask of the whole row or column; C[i, J](m.S) << v: of the part.
+            write = write._replace(mask=Mask(_as_line(mask.store, line, "masks"), mask.structural, mask.complement))
+            assign = assign if sub else partial(assign_line, column=is_scalar(cols))
         elif mask is not None and sub and line is not None and check.shape_of(mask.store) != (i.count, j.count):
             raise RankMismatch("the mask of a part of one row or column is a Vector: C[i, J](m) << v")
         if isinstance(value, Matrix):
@@ -372,10 +373,9 @@ class Matrix(MatrixOperations):
             source = Matrix(self.dtype, i.count, j.count, device=self.device).store
         elif is_scalar(value):
             source = scalar(value)
-        elif isinstance(value, Vector):
-            source = _as_line(value.store, line, "is assigned to")
-        elif dimensions(value) == 1:
-            source = _as_line(Vector.from_dense(value, device=self.device).store, line, "is assigned to")
+        elif isinstance(value, Vector) or dimensions(value) == 1:
+            u = value if isinstance(value, Vector) else Vector.from_dense(value, device=self.device)
+            source = _as_line(u.store, line, "is assigned to")
         elif dimensions(value) == 2:
             source = Matrix.from_dense(value, device=self.device).store
         else:
@@ -383,7 +383,7 @@ class Matrix(MatrixOperations):
                 f"cannot assign a {type(value).__name__} to a Matrix; expected a Matrix or a scalar (an empty Scalar, "
                 f"or del, deletes)"
             )
-        self._become(assign_matrix(self.store, i, j, source, write=write, sub=sub))
+        self._become(assign(self.store, i, j, source, write=write))
 
     def spy(self, order: Any = None, *, resolution: int = 400, title: str | None = None, ax: Any = None) -> Any:
         """Draw where the entries are, through matplotlib: `semiring.plot.spy`.

@@ -163,7 +163,8 @@ def parse_write(parts: tuple[Any, ...], mask: Any, accum: Any, replace: bool) ->
 class Target(_NoValue, Generic[T]):
     """``C(mask, accum, replace)``, or a region of it.
 
-    sub: the mask and `replace` concern the region alone, ``C[I, J](mask)``, not all of C, ``C(mask)[I, J]``.
+    sub: the mask and `replace` concern the region alone, ``C[I, J](mask)``, not all of C, ``C(mask)[I, J]``, or of
+    the row i, ``C(m)[i, J]`` with a Vector m.
 
     Examples
     --------
@@ -208,6 +209,9 @@ class Target(_NoValue, Generic[T]):
     def __getitem__(self, key: Any) -> Target[T]:
         """C(mask, accum)[I, J], the left side of ``<<`` for a region.
 
+        Mask and `replace` concern all of C.  A Vector is the mask of one row, ``C(m)[i, J]``, or of one column,
+        ``C(m)[I, j]``, and as long as that; other rows (columns) do not change.
+
         Parameters
         ----------
         key : an index of the object: see `Matrix.__getitem__`
@@ -222,6 +226,8 @@ class Target(_NoValue, Generic[T]):
         >>> w, m = Vector.from_dense([1, 2, 3]), Vector.from_coo([0, 2], True, size=3)
         >>> (w(m.S)[1:] << 0).to_dict()
         {0: 1, 1: 2, 2: 0}
+        >>> (Matrix.from_dense([[1, 2, 3], [4, 5, 6]])(m.S)[1, [2, 1]] << [7, 8]).to_dicts()
+        {0: {0: 1, 1: 2, 2: 3}, 1: {0: 4, 1: 5, 2: 7}}
         """
         if self._region is not None:
             raise InvalidType("the region is given already")

@@ -2,7 +2,7 @@
 
 `assign`: the mask and `replace` cover all of C.  `subassign` (`sub=True`): they cover only the region, which
 is otherwise written exactly as `ops.write` defines.  In both, entries of the region that the source lacks are
-deleted, unless an accumulator keeps them.
+deleted, unless an accumulator keeps them.  `assign_line`: mask and `replace` cover one whole row or column.
 
 Scatter: where an index repeats, the accumulator combines the values (without one, the last value is stored).
 """
@@ -108,6 +108,35 @@ def _assign_matrix(c: CSR, rows: Index, cols: Index, source: Any, write: Write, 
     if write.accum is None:
         t = merge(registry.run(Outside(c, rows, cols), engine), cast_store(t, c.dtype, engine), engine)
     return cast(CSR, finish(t, engine, c, write))
+
+
+def assign_line(c: CSR, rows: Index, cols: Index, source: Any, *, write: Write, column: bool) -> CSR:
+    """Return the store of C(i, :)<M, replace> = Z, where Z = C(i, :) and Z(J) accum= source; a column likewise.
+
+    The mask is a matrix of one row (column) as long as that of C: GrB_Row_assign and GrB_Col_assign.
+    """
+    assert write.mask is not None
+    part, size, got = rows if column else cols, c.shape[not column], check.shape_of(write.mask.store)[not column]
+    if got != size:
+        kind, place = ("column", "[I, j]") if column else ("row", "[i, J]")
+        raise DimensionMismatch(
+            f"assign: C(m){place} needs a mask of the whole {kind}, of size {size}, got {got}; "
+            f"the mask of the part is given after it, C{place}(m)"
+        )
+    if part.is_all:
+        return assign_matrix(c, rows, cols, source, write=write, sub=True)
+    listener = recording.listener()
+    run = partial(_assign_line, c, rows, cols, source, write, column=column)
+    return run() if listener is None else cast(CSR, listener.region(c, (rows, cols), source, write, run))
+
+
+def _assign_line(c: CSR, rows: Index, cols: Index, source: Any, write: Write, *, column: bool) -> CSR:
+    check.engine_of("assign", c, *_stores(source, write))
+    whole, one = Index(c.shape[not column], c.shape[not column]), Index(1, 1)
+    at, inside = ((whole, cols), (rows, one)) if column else ((rows, whole), (one, cols))
+    z = extract_matrix(c, *at).into()
+    z = _assign_matrix(z, *inside, source, Write(None, write.accum), sub=False)
+    return _assign_matrix(c, *at, z, write._replace(accum=None), sub=True)
 
 
 def _replaced(q: ReplaceRows, engine: str) -> CSR | None:

@@ -94,6 +94,7 @@ OPERATIONS: dict[str, Callable[[Matrix], Any]] = {
     "a row and a column": lambda A: (A[A.nrows // 2, :].new(), A[:, 0].new(), A[2:, 1].new()),
     "elements": lambda A: _with_elements(A),
     "elements of a vector": lambda A: _with_elements_of_vector(A),
+    "masked rows and columns": lambda A: _with_masked_lines(A),
     "levels of many": lambda A: _searched(A),
     "shortest paths with parents": lambda A: ops.closure_with_parents(_source(A), A, "min_plus")[0],
     "peel": lambda A: (ops.peel(_counts(A), A), ops.peel(_counts(A), A, least=2)),
@@ -133,6 +134,16 @@ def _with_elements(A: Matrix) -> Matrix:
         C[i, (5 * i) % A.ncols] = i
         C(accum="plus")[i, 1] << 2
     del C[0, 0]
+    return C
+
+
+def _with_masked_lines(A: Matrix) -> Matrix:
+    """Masks of a whole row and column, where parts of these are assigned, and masks of the part."""
+    C, m, i = A.dup(), half(A), A.nrows // 2
+    C(m.S)[i, [2, 0, 3]] << weights(A)[[1, 2, 3]]
+    C(~m.S, "plus", replace=True)[::-2, i] << 7
+    del C(~m.V)[0, 1:]
+    C[1, 1:](m[1:].S, "plus") << 50
     return C
 
 

@@ -74,6 +74,7 @@ def test_regions_and_elements() -> None:
         C[1:3, :] = 2
         C[0, :] << v
         C(C.S)[[0, 3], 2:4] << 8
+        C(~v.S)[2, [0, 1]] << 9
         del C[2:4, 2:4]
         C[3, 3] = 1
         C[3, 0] = 1
@@ -83,6 +84,7 @@ def test_regions_and_elements() -> None:
         "C(1:3, :) = 2",
         "C(0, :) = v",
         "C([0, 3], 2:4)<C.S> = 8",
+        "C(2, [0, 1])<~v.S> = 9",
         "C(2:4, 2:4) = {}",
         "C(...) = 2 elements",
         "v<v.S> = 3",

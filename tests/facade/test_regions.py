@@ -116,24 +116,89 @@ def test_assign_and_subassign_of_vectors(key: Any, kind: str, source: str) -> No
         assert_is(w, expected)
 
 
+LINES = [np.s_[2, :], np.s_[-1], np.s_[:, 4], np.s_[1, ::2], np.s_[0, [5, 0, 3]], np.s_[[4, 1], -1], np.s_[3, [2]]]
+
+
 @pytest.mark.parametrize("kind", MASKS)
-def test_rows_and_columns_with_the_mask_of_a_vector(kind: str) -> None:
+@pytest.mark.parametrize("key", LINES, ids=str)
+def test_rows_and_columns_with_the_mask_of_a_vector(key: Any, kind: str) -> None:
+    """C(m)[i, J] << u: m is of the whole row, and only row i changes.  C[i, J](m) << u: m is of the part."""
     c = random((M, N), 9)
-    for key, size in ((np.s_[2, :], N), (np.s_[:, 4], M), (np.s_[1, ::2], 3), (np.s_[-1], N)):
-        mask, admits = mask_of(random((size,), 10), kind)
-        for a, value in ((random((size,), 11), None), (np.full(size, 5.0), 5)):
+    at = key if isinstance(key, tuple) else (key, slice(None))
+    line = (at[0], slice(None)) if isinstance(at[0], int) else (slice(None), at[1])
+    part = at[1] if isinstance(at[0], int) else at[0]
+    size = c[key].size
+    for accum, replace in itertools.product([False, True], repeat=2):
+        given = {"accum": "plus" if accum else None, "replace": replace}
+        for a, value in ((random((size,), 11), None), (np.full(size, 5.0), 5), (np.arange(1.0, size + 1), "list")):
+            value = build(a) if value is None else a.tolist() if value == "list" else value
+            z = c[line].copy()
+            z[part] = written(z[part], a, np.ones(size, bool), accum, False)
+            mask, admits = mask_of(random(c[line].shape, 12), kind)
             expected = c.copy()
-            expected[key] = written(c[key], a, admits, False, False)
+            expected[line] = written(c[line], z, admits, False, replace and mask is not None)
             C = build(c)
-            C[key](mask) << (build(a) if value is None else value)
+            C(mask, **given)[key] << value
             assert_is(C, expected)
+
+            mask, admits = mask_of(random((size,), 10), kind)
+            expected = c.copy()
+            expected[key] = written(c[key], a, admits, accum, replace and mask is not None)
             C = build(c)
-            C(mask)[key] << (build(a) if value is None else value)
+            C[key](mask, **given) << value
             assert_is(C, expected)
-    C = build(c)
-    with pytest.raises(DimensionMismatch, match="one row or column"):
-        C(build(c[0]).S)[:, :] << 1
-    assert_is(C, c)
+
+
+def test_the_mask_of_a_row_has_the_size_of_the_row() -> None:
+    A, m = Matrix.from_dense([[1, 2, 3], [4, 5, 6]]), Vector.from_dict({0: True}, size=3)
+    C = A.dup()
+    C(m.S)[1, [2, 1, 0]] << [10, 20, 30]
+    assert C.to_dense().tolist() == [[1, 2, 3], [30, 5, 6]]
+    del C(m.S)[1, :2]
+    assert C.to_dicts() == {0: {0: 1, 1: 2, 2: 3}, 1: {1: 5, 2: 6}}
+    C(~m.S, replace=True)[0, [0, 1]] << Vector.from_dict({0: 9}, size=2)
+    assert C.to_dicts() == {0: {2: 3}, 1: {1: 5, 2: 6}}
+    C(Vector.from_dense([False, True]))[[1, 0], 2] << [7, 8]
+    assert C.to_dicts() == {0: {2: 3}, 1: {1: 5, 2: 7}}
+    del C(Vector.from_dense([False, True]))[[1, 0], 2]
+    assert C.to_dicts() == {0: {2: 3}, 1: {1: 5}}
+    full = A.dup()
+    for change in (
+        lambda: C(m.S)[:, 1] << 1,
+        lambda: C(Vector(bool, 2).S)[1, [0, 1]] << 1,
+        lambda: C(m.S)[:, :] << 1,
+        lambda: C(m.S)[[0], [1, 2]] << 1,
+        lambda: C(m.S)[0, 1] << 1,
+        lambda: C(m.S)[0, [0, 1]] << [1, 2, 3],
+        lambda: C(m.S)[0, [0, 1]] << full,
+        lambda: C[1, [0, 1]](m.S) << 1,
+    ):
+        with pytest.raises(DimensionMismatch):
+            change()
+        assert C.to_dicts() == {0: {2: 3}, 1: {1: 5}}
+    with pytest.raises(DimensionMismatch, match=r"mask of the whole row, of size 3, got 2.*C\[i, J\]\(m\)"):
+        C(Vector(bool, 2).S)[1, [0, 1]] << 1
+
+
+def test_repeated_positions_of_a_masked_row_combine() -> None:
+    m = Vector.from_dict({0: True, 2: True}, size=3)
+    A = Matrix.from_dense([[1, 2, 3], [4, 5, 6]])
+    A(m.S, "plus")[1, [2, 2, 1, 0, 2]] << [10, 20, 30, 40, 50]
+    assert A.to_dense().tolist() == [[1, 2, 3], [44, 5, 86]]
+    A(m.S)[1, [2, 2]] << [7, 8]
+    assert A.to_dense().tolist() == [[1, 2, 3], [44, 5, 8]]
+    A(Vector.from_dense([True, False]), "plus")[[0, 1, 0], 1] << 5
+    assert A.to_dense().tolist() == [[1, 12, 3], [44, 5, 8]]
+
+
+def test_a_masked_row_of_a_matrix_with_few_rows_listed(engine: str) -> None:
+    if engine == "reference":
+        pytest.skip("the specification computes on dense arrays")
+    n = 1 << 40
+    C = Matrix.from_coo([5, 5, n - 1], [3, n - 2, 3], [1, 2, 3], shape=(n, n))
+    C(Vector.from_dict({3: True}, size=n).S)[5, [n - 2, 3, 9]] << [10, 20, 30]
+    C(~Vector.from_dict({5: True}, size=n).S, "plus")[[n - 1, 5, 7], 3] << 100
+    assert C.to_dicts() == {5: {3: 20, n - 2: 2}, 7: {3: 100}, n - 1: {3: 103}}
 
 
 def test_sources_of_a_region() -> None:

@@ -167,6 +167,8 @@ def test_writing_into_a_matrix(formed: Any) -> None:
         lambda c: c(b.S) << b.apply("ainv"),
         lambda c: c(~b.S, replace=True) << 7,
         lambda c: c[10:60, 5:50](b[10:60, 5:50].V) << 3,
+        lambda c: c(~b[:, 7].S, "plus", replace=True)[5:90:2, 3] << b[:43, 5],
+        lambda c: c(b[7, :].S)[4, [9, 2, 50]] << [1, 2, 3],
     ):
         expected, got = graph(symmetric=False), formed(graph(symmetric=False))
         write(expected)

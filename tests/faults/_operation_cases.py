@@ -38,7 +38,8 @@ class Request:
 
     call: the result on one side, as an expression.  shape: of the result, or of the target that a region is of.
     dtype: of the result where there is no expression.  region: positions of the target that
-    `assign` and `subassign` write to, and its shape.  sub: the mask concerns the region alone.
+    `assign` and `subassign` write to.  sub: the mask concerns the region alone.  masked: the shape of the mask, if it
+    is not that of the target.
     """
 
     call: Call
@@ -46,6 +47,7 @@ class Request:
     dtype: Any
     region: Any = None
     sub: bool = False
+    masked: tuple[int, ...] | None = None
 
 
 def _products(rng: Operands, case: Case) -> Request:
@@ -181,23 +183,28 @@ def _extract(rng: Operands, case: Case) -> Request:
 
 
 def _assign(rng: Operands, case: Case) -> Request:
-    """C(M)[I, J] << B covers all of C with its mask; C[I, J](M) << B the region alone; B may be a scalar."""
+    """C(M)[I, J] << B covers all of C with its mask, C(m)[i, J] << u the row i; C[I, J](M) << B the region alone.
+
+    B and u may be scalars.
+    """
     nrows, ncols, sub = rng.size(), rng.size(), case.operation == "subassign"
     I, J = _places(rng, nrows, unique=True), _places(rng, ncols, unique=True)
+    i, j = int(rng.rng.integers(nrows)), int(rng.rng.integers(ncols))
     value = _scalar(rng, case.left) if rng.maybe(0.3) else None
-    if rng.maybe(0.5):
-        shape: tuple[int, ...] = (nrows,)
-        key, name, part = I, "u", (_count(I, nrows),)
-        if value is None:
-            rng.vector("u", *part, case.left)
-    else:
-        shape = (nrows, ncols)
-        key, name, part = (I, J), "B", (_count(I, nrows), _count(J, ncols))
-        if value is None:
-            rng.matrix("B", *part, case.left)
-    return Request(
-        lambda s: s.scalar(value) if value is not None else getattr(s, name), shape, case.left, (key, part), sub
-    )
+    how = rng.pick(("vector", "matrix", "row", "column"))
+    shape = (nrows,) if how == "vector" else (nrows, ncols)
+    key, part, whole = {
+        "vector": (I, (_count(I, nrows),), None),
+        "matrix": ((I, J), (_count(I, nrows), _count(J, ncols)), None),
+        "row": ((i, J), (_count(J, ncols),), (ncols,)),
+        "column": ((I, j), (_count(I, nrows),), (nrows,)),
+    }[how]
+    name = "B" if len(part) == 2 else "u"
+    if value is None:
+        (rng.matrix if name == "B" else rng.vector)(name, *part, case.left)
+    rng.notes.append(f"region {key}")
+    call = lambda s: s.scalar(value) if value is not None else getattr(s, name)  # noqa: E731
+    return Request(call, shape, case.left, key, sub, part if sub else whole)
 
 
 def _transpose(rng: Operands, case: Case) -> Request:

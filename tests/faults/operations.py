@@ -98,11 +98,11 @@ class Trial:
             rng.vector("w", *target_shape, dtype)
         self.mask = None
         if rng.maybe(0.65):
-            name = "M" if len(shape) == 2 else "m"
-            masked_shape = region[1] if region is not None and self.request.sub else target_shape
+            masked_shape = self.request.masked or target_shape
+            name = "M" if len(masked_shape) == 2 else "m"
             if rng.maybe(0.1) and masked_shape == shape and self.target in "Cw" and not self.malformed:
                 name = self.target  # the output is its own mask
-            elif len(shape) == 2:
+            elif name == "M":
                 rng.matrix("M", *masked_shape, rng.pick(self.mask_types))
             else:
                 rng.vector("m", *masked_shape, rng.pick(self.mask_types))
@@ -145,9 +145,9 @@ class Trial:
         if self.request.region is None:
             target(**options) << made
         elif self.request.sub:
-            target[self.request.region[0]](**options) << made
+            target[self.request.region](**options) << made
         else:
-            target(**options)[self.request.region[0]] << made
+            target(**options)[self.request.region] << made
         return target
 
     def _mask_on(self, s: Side, name: str, kind: str, complement: bool) -> Any:

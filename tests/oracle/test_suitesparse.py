@@ -344,6 +344,27 @@ def test_assign(gb: Any, mask: str, accum: str | None, replace: bool) -> None:
         assert_equal(getattr(sides[0], name), getattr(sides[1], name))
 
 
+@pytest.mark.parametrize("mask", MASKS)
+def test_assign_to_rows_and_columns(gb: Any, mask: str) -> None:
+    """C(m)[i, J] << u: m is as long as row i, and no other row changes; C[i, J](m) << u: m is as long as J."""
+    rng = np.random.default_rng(72)
+    for trial in range(40):
+        arrays = drawn(int(rng.integers(2**31)), "int64")
+        at, count = int(rng.integers(N)), int(rng.integers(1, N + 1))
+        part: Any = [slice(None), slice(2, 17, 3), [at], rng.permutation(N)[:count].tolist()][trial % 4]
+        key = (at, part) if rng.random() < 0.5 else (part, at)
+        accum, replace, scalar = rng.choice([None, "plus", "min"]), bool(rng.integers(2)), bool(rng.integers(2))
+        sides = [Side(sr, arrays), Side(gb, arrays)]
+        for s in sides:
+            u, m = (x[part].dup() if s.library is sr else x[part].new() for x in (s.u, s.m))
+            value = 3 if scalar else u
+            s.C(**options(s, MASKS[mask](s.m), accum, replace))[key] << value
+            s.B[key](**options(s, MASKS[mask](m), accum, replace)) << value
+            del s.A(**options(s, MASKS[mask](s.m), None, False))[key]
+        for name in ("C", "B", "A"):
+            assert_equal(getattr(sides[0], name), getattr(sides[1], name))
+
+
 @pytest.mark.parametrize("accum", ["plus", "times", "min", "max"])
 def test_assign_to_repeated_positions(gb: Any, accum: str) -> None:
     """The accumulator combines values of one position, as `dup_op` does when building."""
