@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Self, cast, overload
 
-import numpy as np
-
 from .. import dtypes
 from ..exceptions import InvalidType
 from ..ops.apply import apply
@@ -18,20 +16,6 @@ from .operand import Number, is_scalar, no_operand, scalar
 
 if TYPE_CHECKING:
     from .matrix import Matrix
-
-# For a comparison with an integer above (below) what a type holds, one with its largest (smallest) value.
-_ABOVE = {"lt": "le", "le": "le", "ne": "le", "gt": "gt", "ge": "gt", "eq": "gt"}
-_BELOW = {"gt": "ge", "ge": "ge", "ne": "ge", "lt": "lt", "le": "lt", "eq": "lt"}
-
-
-def _within(op: str, bound: Any, dtype: np.dtype[Any]) -> tuple[str, Any]:
-    """Return a comparison with a number in range of the integer type: ``x < 2**63`` of int64 is ``x <= 2**63 - 1``."""
-    if dtype.kind not in "iu" or not isinstance(bound, (int, np.integer)) or isinstance(bound, bool):
-        return op, bound
-    low, high = (int(limit) for limit in dtypes.limits(dtype))
-    if bound > high:
-        return _ABOVE[op], high
-    return (_BELOW[op], low) if bound < low else (op, bound)
 
 
 class Infix(Elementwise):
@@ -155,7 +139,7 @@ class Infix(Elementwise):
     def _compare(self, other: Any, op: str) -> Any:
         if not is_scalar(other):
             return self.ewise_mult(other, op) if isinstance(other, Infix) else self._foreign(other, op)
-        store, (op, bound) = self.store, _within(op, scalar(other), self._described.dtype)
+        store, bound = self.store, scalar(other)
         result = self._new(None, apply(store, op, right=bound))
         result._labels = self._labels
         result._chain = Chain("compare", lambda by: select(store, by.operator(op), bound))

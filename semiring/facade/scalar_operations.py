@@ -12,7 +12,7 @@ import numpy as np
 from .. import dtypes, operators
 from ..engines.numpy_helpers import evaluate
 from ..exceptions import DomainMismatch, EmptyObject, InvalidType
-from ..ops.apply import scalar_dtype
+from ..ops.apply import exact_comparison, scalar_dtype
 from ..ops.cast import cast_scalar
 from ..ops.equal import equal_records
 from ..record_types import of_value
@@ -110,11 +110,12 @@ def select(self: Scalar, op: Any, thunk: Any = 0) -> Scalar:
     >>> s.select(">", 3).value, s.select(">", 7).value
     (5, None)
     """
-    typed = operators.lookup_select(op).typed(self._dtype, scalar_dtype(_number(thunk), self._dtype))
+    family, thunk, _ = exact_comparison(operators.lookup_select(op), _number(thunk), self._dtype)
+    typed = family.typed(self._dtype, scalar_dtype(thunk, self._dtype))
     value = self._read()
     if value is None:
         return type(self)(self.dtype)
-    bound = {"x": cast_scalar(value, typed.x), "k": cast_scalar(_number(thunk), typed.k)}
+    bound = {"x": cast_scalar(value, typed.x), "k": cast_scalar(thunk, typed.k)}
     zero = np.int64(0)
     kept = evaluate(typed.expr, bound | {"i": zero, "j": zero}, typed.z)[()]
     return self.dup() if kept else type(self)(self.dtype)
@@ -142,14 +143,12 @@ def apply(self: Scalar, op: Any, right: Any = None, *, left: Any = None) -> Scal
     variables: dict[str, Any] = {"x": x}
     if right is not None and left is not None:
         raise InvalidType("apply: bind left= or right=, not both")
-    if right is not None:
-        right = unwrapped(right)
-        typed: Any = operators.lookup_binary(op).typed(self._dtype, scalar_dtype(right, self._dtype))
-        variables["y"] = right
-    elif left is not None:
-        left = unwrapped(left)
-        typed = operators.lookup_binary(op).typed(scalar_dtype(left, self._dtype), self._dtype)
-        variables = {"x": left, "y": x}
+    if right is not None or left is not None:
+        bound = unwrapped(left if right is None else right)
+        family, bound, is_left = exact_comparison(operators.lookup_binary(op), bound, self._dtype, left=right is None)
+        types = self._dtype, scalar_dtype(bound, self._dtype)
+        typed: Any = family.typed(*(types[::-1] if is_left else types))
+        variables = {"x": bound, "y": x} if is_left else {"x": x, "y": bound}
     else:
         typed = operators.lookup_unary(op).typed(self._dtype)
     if x is None:

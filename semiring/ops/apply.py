@@ -30,6 +30,10 @@ S = TypeVar("S", CSR, VectorStore)
 _NOTHING = np.bool_(False)
 _RIGHT = {"y": "k", "xi": "i", "xj": "j", "yi": "i", "yj": "j"}
 _LEFT = {"x": "k", "y": "x", "xi": "i", "xj": "j", "yi": "i", "yj": "j"}
+# For a comparison with an integer above (below) what a type holds, one with its largest (smallest) value.
+_ABOVE = {"lt": "le", "le": "le", "ne": "le", "gt": "gt", "ge": "gt", "eq": "gt"}
+_BELOW = {"gt": "ge", "ge": "ge", "ne": "ge", "lt": "lt", "le": "lt", "eq": "lt"}
+_MIRRORED = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le"}
 
 
 def apply(
@@ -74,7 +78,9 @@ def _typed(a: CSR | VectorStore, op: Any, left: Any, right: Any) -> tuple[TypedI
     if left is not None and right is not None:
         raise InvalidType("apply: bind left= or right=, not both")
     if left is not None:
-        found = operators.lookup_binary(op)
+        found, left, is_left = exact_comparison(operators.lookup_binary(op), left, a.dtype, left=True)
+        if not is_left:
+            return _typed(a, found, None, left)
         binary = with_bound(left, a.dtype, lambda dtype: found.typed(dtype, a.dtype))
         return _bound(binary, left=True), cast_scalar(left, binary.x)
     family = _lookup(op, bound=right is not None)
@@ -83,6 +89,7 @@ def _typed(a: CSR | VectorStore, op: Any, left: Any, right: Any) -> tuple[TypedI
         if isinstance(typed, TypedUnary):
             return without_thunk(typed), _NOTHING
         return typed, cast_scalar(0, typed.k)
+    family, right, _ = exact_comparison(family, right, a.dtype)
     if isinstance(family, IndexUnary) and "x" not in family.typed(a.dtype).uses:
         typed = family.typed(a.dtype)  # the thunk is a position, which has its own type
     else:
@@ -90,6 +97,36 @@ def _typed(a: CSR | VectorStore, op: Any, left: Any, right: Any) -> tuple[TypedI
     if isinstance(typed, TypedBinary):
         return _bound(typed, left=False), cast_scalar(right, typed.y)
     return typed, thunk_of(typed, right)
+
+
+@functools.cache
+def _comparisons() -> dict[Any, tuple[str, dict[str, Any]]]:
+    """Return the name of each operator that compares a value with a bound one, and the others of its kind by name."""
+    groups = [
+        {name: table.find("binary", name) for name in _ABOVE},
+        {name: table.find("indexunary", f"value{name}") for name in _ABOVE},
+        {name: table.find("select", f"value{name}") for name in _ABOVE},
+        {name: operators.select.value.operator(name) for name in _ABOVE},
+    ]
+    return {op: (name, group) for group in groups for name, op in group.items()}
+
+
+def exact_comparison(op: Any, k: Any, dtype: np.dtype[Any], *, left: bool = False) -> tuple[Any, Any, bool]:
+    """Return the comparison of integers with an integer k as one within their type, k, and whether k is left.
+
+    ``x < 2**63`` of int64 is ``x <= 2**63 - 1``.  So it is exact, whatever the type of k, where a common type may not
+    exist or be a float.  Any other operator or bound is returned as it is.
+    """
+    if not isinstance(k, (int, np.integer)) or dtype.kind not in "biu" or isinstance(k, bool):
+        return op, k, left
+    name, group = _comparisons().get(op, ("", {}))
+    if not name:
+        return op, k, left
+    k, (low, high) = int(k), (int(limit) for limit in dtypes.limits(dtype))
+    if low <= k <= high:
+        return op, k, left
+    name = _MIRRORED.get(name, name) if left else name
+    return (group[_ABOVE[name]], high, False) if k > high else (group[_BELOW[name]], low, False)
 
 
 def with_bound(value: Any, beside: np.dtype[Any], make: Callable[[np.dtype[Any]], Any]) -> Any:

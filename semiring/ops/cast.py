@@ -12,7 +12,7 @@ from ..dtypes import FP64, is_record
 from ..engines import registry
 from ..engines.numpy_helpers import cast as cast_values
 from ..engines.spec import Apply
-from ..exceptions import InvalidType
+from ..exceptions import InvalidType, InvalidValue
 from ..formats import CSR, Store, VectorStore, with_values
 from ..operators.records import texts
 from ..operators.types import TypedBinary, TypedIndexUnary
@@ -56,6 +56,11 @@ def cast_scalar(value: Any, dtype: np.dtype[Any]) -> np.generic:
         with suppress(OverflowError):
             return cast(np.generic, dtype.type(int(value)))
     array = np.asarray(value)
+    if kind is int and array.dtype == object:  # of more than 64 bits
+        try:
+            array = np.asarray(float(value) if dtype.kind in "fc" else None)
+        except OverflowError:
+            raise InvalidValue(f"no {dtype} is near an integer of {value.bit_length()} bits") from None
     if array.ndim or array.dtype.kind not in "biufc":
         shown = type(value).__name__ if hasattr(value, "ndim") else repr(value)
         raise InvalidType(f"expected a number that a {dtype} can be made of, got {shown}")

@@ -14,7 +14,7 @@ from ..engines.spec_fused import MxmSelect
 from ..formats import CSR, VectorStore
 from ..operators.types import TypedIndexUnary
 from . import check, structure
-from .apply import thunk_of, with_bound
+from .apply import exact_comparison, thunk_of, with_bound
 from .fused import fused_or_stored, requested
 from .write import Plan
 
@@ -26,7 +26,7 @@ def select(a: S | Plan[S], op: Any, k: Any = None) -> Plan[S]:
 
     From a product that is a plan they are selected with it.
     """
-    family = operators.lookup_select(op)
+    family, k, _ = exact_comparison(operators.lookup_select(op), k, a.dtype)
     typed = family.typed(a.dtype)
     if k is not None and "x" in typed.uses:  # a thunk compared with values is promoted with them; a position is not
         typed = with_bound(k, a.dtype, lambda dtype: family.typed(a.dtype, dtype))

@@ -98,7 +98,7 @@ LOSSY: dict[str, Callable[[], Any]] = {
     "apply": lambda: vector(np.uint64).apply("plus", right=-1),
     "+": lambda: vector(np.int64) + 2**63,
     "union": lambda: vector(np.uint64).ewise_union(vector(np.uint64), "plus", 0, -1),
-    "select": lambda: vector(np.uint64).select(">", -1),
+    "select": lambda: vector(np.uint64).select(lambda x, i, j, k: x + k > 0, -1),
     "dense": lambda: vector(np.uint64).to_dense(-1),
     "beyond every type": lambda: vector(np.int64) * 2**64,
     "Scalar": lambda: Scalar.from_value(1, np.uint64) + -1,
@@ -120,13 +120,56 @@ COMPARED = sampling.draw("comparisons", COMPARISONS, 2)  # the CPU engine compil
     [pytest.param(compare, marks=sampling.marks(compare, COMPARED, pytest.mark.wide)) for compare in COMPARISONS],
 )
 def test_comparisons_with_integers_are_exact(compare: Any) -> None:
+    name = compare.__name__
     for dtype in (np.int64, np.uint64):
         low, high = (int(end) for end in (np.iinfo(dtype).min, np.iinfo(dtype).max))
         v = Vector.from_dense(np.array([low, low + 1, high - 1, high], dtype))
-        for k in (low - 1, low, high, high + 1, 2**70, -(2**70)):
-            expected = [compare(x, k) for x in v.to_numpy().tolist()]
-            assert compare(v, k).to_numpy().tolist() == expected, (dtype, k)
-            assert select.value(compare(v, k)).nvals == sum(expected), (dtype, k)
+        for k in (
+            low - 1,
+            low,
+            high,
+            high + 1,
+            2**70,
+            -(2**70),
+            np.uint64(2**63 + 1),
+            np.int64(2**62 + 1),
+            np.int8(-1),
+        ):
+            expected = [compare(x, int(k)) for x in v.to_numpy().tolist()]
+            for found in (compare(v, k), v.apply(name, right=k), v.apply(f"value{name}", right=k)):
+                assert found.to_numpy().tolist() == expected, (dtype, k)
+            for kept in (select.value(compare(v, k)), v.select(f"value{name}", k), v.diag().select(f"value{name}", k)):
+                assert kept.nvals == sum(expected), (dtype, k)
+            expected = [compare(int(k), x) for x in v.to_numpy().tolist()]
+            assert v.apply(name, left=k).to_numpy().tolist() == expected, (dtype, k)
+
+
+@pytest.mark.parametrize("compare", COMPARISONS)
+def test_comparisons_of_a_scalar_with_integers_are_exact(compare: Any) -> None:
+    name = compare.__name__
+    for dtype in (np.bool_, np.int8, np.uint8, np.int64, np.uint64):
+        low, high = (0, 1) if dtype == np.bool_ else (int(end) for end in (np.iinfo(dtype).min, np.iinfo(dtype).max))
+        for x in (low, high):
+            s = Scalar.from_value(x, dtype)
+            for k in (low - 1, low, high, high + 1, 2**70, -(2**70), np.uint64(2**63 + 1), np.int64(-1)):
+                expected = compare(x, int(k))
+                assert s.select(f"value{name}", k).is_empty is not expected, (dtype, x, k)
+                assert s.apply(name, right=k).value == expected, (dtype, x, k)
+                assert s.apply(name, left=k).value == compare(int(k), x), (dtype, x, k)
+
+
+def test_a_comparison_by_position_has_the_bound_that_was_given() -> None:
+    A = Matrix.from_coo([0, 500], [0, 0], np.array([1, 2], np.int8), shape=(501, 1))
+    assert select.row(A > 300).to_dicts() == {500: {0: 2}}
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.complex64])
+def test_a_large_integer_beside_floats_is_one(dtype: Any) -> None:
+    for x in (vector(dtype), Scalar.from_value(1, dtype)):
+        made = x.apply("first", left=2**70)
+        assert (made[0] if x.ndim else made).value == 2.0**70
+        with pytest.raises(InvalidValue, match="integer of 3322 bits"):
+            x.apply("plus", right=10**1000)
 
 
 POSITIONS: dict[str, Callable[[Any], Any]] = {
