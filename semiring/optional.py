@@ -10,6 +10,7 @@ from semiring.exceptions import NotSupported
 
 #: Package -> its name in messages, and the extra in pyproject.toml that installs it.
 EXTRAS: Final[dict[str, tuple[str, str]]] = {
+    "awkward": ("Awkward Array", "awkward"),
     "cupy": ("CuPy", "cuda13"),
     "igraph": ("igraph", "igraph"),
     "matplotlib": ("matplotlib", "plot"),
@@ -18,6 +19,7 @@ EXTRAS: Final[dict[str, tuple[str, str]]] = {
     "pandas": ("pandas", "pandas"),
     "polars": ("polars", "polars"),
     "pyarrow": ("pyarrow", "arrow"),
+    "sparse": ("PyData Sparse", "sparse"),
     "shtab": ("shtab", "completion"),
     "torch_geometric": ("PyTorch Geometric", "torch-geometric"),
     "zstandard": ("zstandard", "zstd"),

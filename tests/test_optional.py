@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from numba.core import entrypoints
 
 from semiring import exceptions as ex
 from semiring import optional
@@ -22,6 +23,7 @@ EXTRAS: dict[str, list[str]] = PROJECT["optional-dependencies"]
 
 def without(package: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Block the import of a package and of its modules, loaded or not."""
+    entrypoints.init_all()  # awkward extends numba, which would report that it cannot load the extension
     for name in [package, *(name for name in sys.modules if name.startswith(f"{package}."))]:
         monkeypatch.setitem(sys.modules, name, None)
 

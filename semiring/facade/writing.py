@@ -88,17 +88,56 @@ class MaskView(_NoValue):
         self._mask = mask
 
     def __invert__(self) -> MaskView:
-        return MaskView(self._mask.negated())
+        return self._of(self._mask.negated())
 
     def __and__(self, other: Any) -> MaskView:
-        return MaskView(masks.both(self._mask, as_mask(other)))
+        return self._of(masks.both(self._mask, as_mask(other)))
 
     __rand__ = __and__
 
     def __or__(self, other: Any) -> MaskView:
-        return MaskView(masks.either(self._mask, as_mask(other)))
+        return self._of(masks.either(self._mask, as_mask(other)))
 
     __ror__ = __or__
+
+    def _of(self, mask: Mask) -> MaskView:
+        """Return a view of another mask, of the same class."""
+        return MaskView(mask)
+
+    def _classes(self) -> tuple[type[Any], type[Any]]:
+        """Return the classes of a Matrix and a Vector that are made of a mask."""
+        from .matrix import Matrix
+        from .vector import Vector
+
+        return Matrix, Vector
+
+    def new(self, dtype: Any = bool, *, complement: bool = False, mask: Any = None, name: str | None = None) -> Any:
+        """Return a Matrix or Vector with true at the positions that the mask admits.
+
+        Parameters
+        ----------
+        dtype : type of the values, which are 1 of it
+        complement : whether the other positions are returned instead
+        mask : a further mask, which must admit the position too (before the complement)
+        name : shown by `repr`
+
+        Raises
+        ------
+        InvalidMask, DimensionMismatch, DomainMismatch, OutOfMemory
+
+        Notes
+        -----
+        Cost O(nvals) of the object that the mask is of; O(all positions) for a complement.
+
+        Examples
+        --------
+        >>> v = Vector.from_coo([0, 1], [0, 7], size=3)
+        >>> v.V.new().to_dict(), (~v.S).new(int).to_dict()
+        ({1: True}, {2: 1})
+        """
+        chosen = self._mask if mask is None else masks.both(self._mask, as_mask(mask))
+        store = masks.truth(chosen.negated() if complement else chosen, dtypes.lookup(dtype))
+        return self._classes()[not isinstance(store, CSR)]._new(store, name=name)
 
     def __repr__(self) -> str:
         store = self._mask.store
@@ -109,11 +148,9 @@ class MaskView(_NoValue):
     def _repr_html_(self) -> str:
         """Return the text, and the preview of the object that the mask is of."""
         from .display import html, html_line
-        from .matrix import Matrix
-        from .vector import Vector
 
         store = self._mask.store
-        return html_line(repr(self)) + html((Matrix if isinstance(store, CSR) else Vector)._new(store))
+        return html_line(repr(self)) + html(self._classes()[not isinstance(store, CSR)]._new(store))
 
 
 def as_mask(value: Any) -> Mask:

@@ -80,12 +80,17 @@ def mmread(path: PathLike, *, dup_op: Any = None, progress: Progress | None = No
     return parse_matrix_market(read_text(path, progress), os.fspath(path), progress).to_matrix(dup_op)
 
 
-def parse_matrix_market(text: NDArray[np.uint8], name: str = "", progress: Progress | None = None) -> Triples:
-    """Parse the entries of a Matrix Market text; ``name`` is the file in messages."""
+def parse_matrix_market(
+    text: NDArray[np.uint8], name: str = "", progress: Progress | None = None, *, skew_diagonal: bool = False
+) -> Triples:
+    """Parse the entries of a Matrix Market text.
+
+    name: of the file, for messages.  skew_diagonal: whether a skew-symmetric file may have entries on the diagonal.
+    """
     header = read_header(text, name)
     if header.array:
         return _read_array(text, header, name, progress)
-    return _read_coordinate(text, header, name, progress)
+    return mirrored(_read_coordinate(text, header, name, progress), header, skew_diagonal=skew_diagonal)
 
 
 def _read_coordinate(text: NDArray[np.uint8], header: Header, name: str, progress: Progress | None) -> Triples:
@@ -114,7 +119,7 @@ def _read_coordinate(text: NDArray[np.uint8], header: Header, name: str, progres
     else:
         rows, cols = table.ints[0] - 1, table.ints[1] - 1
         values = values_of(table, header, name, line_of)
-    return mirrored(Triples(header.nrows, header.ncols, rows, cols, values, line_of, name), header)
+    return Triples(header.nrows, header.ncols, rows, cols, values, line_of, name)
 
 
 def entry_columns(header: Header) -> tuple[Column, ...]:
@@ -134,7 +139,7 @@ def values_of(table: Table, header: Header, name: str, line_of: Callable[[int], 
     return _integers(table.ints[2], header, table.large, table.negative, name)
 
 
-def mirrored(triples: Triples, header: Header) -> Triples:
+def mirrored(triples: Triples, header: Header, *, skew_diagonal: bool = False) -> Triples:
     """Return the entries with those that the symmetry of the file adds."""
     if header.symmetry == "general":
         return triples
@@ -145,7 +150,7 @@ def mirrored(triples: Triples, header: Header) -> Triples:
     if header.symmetry == "hermitian":
         _check_real(triples, diagonal)
         return _hermitian(triples)
-    if diagonal.size:
+    if diagonal.size and not skew_diagonal:
         raise InvalidFormat(
             f"{triples.name}:{triples.line_of(int(diagonal[0]))}: expected no entry on the diagonal of a "
             f"skew-symmetric matrix, found one at {int(triples.rows[diagonal[0]]) + 1}"

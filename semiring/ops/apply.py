@@ -197,12 +197,11 @@ def scalar_dtype(value: Any, beside: np.dtype[Any]) -> np.dtype[Any]:
         return beside
     found = dtypes.unify(beside, np.result_type(beside, value))
     if isinstance(value, int) and found.kind in "iu" and not np.iinfo(found).min <= value <= np.iinfo(found).max:
-        # NumPy raises here (300 with int8); with the type that represents both, `A > 300` is evaluated correctly.
-        own = np.min_scalar_type(value)
-        both = None if own.kind == "O" else dtypes.unify(beside, own)
-        if both is None or both.kind == "f":
-            raise InvalidValue(
-                f"no integer type holds both {beside.name} and {value}; make it a float if digits may be lost"
-            )
-        return both
+        # NumPy raises here (300 with int8).
+        for wider in dtypes.SIGNED if beside.kind == "i" or value < 0 else dtypes.UNSIGNED:
+            if np.can_cast(beside, wider) and np.iinfo(wider).min <= value <= np.iinfo(wider).max:
+                return wider
+        raise InvalidValue(
+            f"no integer type holds both {beside.name} and {value}; make it a float if digits may be lost"
+        )
     return found

@@ -8,13 +8,17 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ..dtypes import BOOL
 from ..engines import registry
 from ..engines.operands import Mask
 from ..engines.spec import Ewise, Keep
 from ..formats import with_values
 from . import check
+from .build import filled_region
 from .cast import typed_second
+from .reshape import full_vector
 
 
 def both(a: Mask, b: Mask) -> Mask:
@@ -33,6 +37,17 @@ def both(a: Mask, b: Mask) -> Mask:
 def either(a: Mask, b: Mask) -> Mask:
     """Return the mask that admits the positions that one of them or both admit."""
     return both(a.negated(), b.negated()).negated()
+
+
+def truth(mask: Mask, dtype: np.dtype[Any]) -> Any:
+    """Return the store that has 1 of a type at every position that the mask admits."""
+    one, engine = dtype.type(1), check.engine_of("mask", mask.store)
+    if not mask.complement:
+        return with_values(_admitted(mask, engine), dtype, None, one)
+    shape, device = check.shape_of(mask.store), mask.store.device
+    if len(shape) == 1:
+        return registry.run(Keep(full_vector(one, shape[0], dtype, device), mask), engine)
+    return registry.run(Keep(filled_region((shape[0], shape[1]), one, dtype, device, operation="mask"), mask), engine)
 
 
 def _admitted(mask: Mask, engine: str) -> Any:

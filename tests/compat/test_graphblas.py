@@ -100,8 +100,12 @@ def test_arithmetic_of_scalars() -> None:
     s, none = gb.Scalar.from_value(5), gb.Scalar(int)
     assert [(s + 1).value, (1 - s).value, (s**2).value, (s // 2).value, (s % 2).value] == [6, -4, 25, 2, 1]
     assert (-s).apply(gb.unary.abs) == 5
-    assert (none + 1).is_empty
-    assert (s * none).is_empty
+    assert [(none + 1).value, (1 - none).value, (none - s).value, (s + none).value] == [1, 1, -5, 5]
+    assert all(made.is_empty for made in (none + none, s * none, none / 2, 2**none, -none, none < s))
+    assert ((s < 10).dtype, (s < 10).value, (s >= gb.Scalar.from_value(6)).value) == ("BOOL", True, False)
+    assert (gb.select.value(s < 10) == s, gb.select.value(s > 10).is_empty) == (True, True)
+    assert gb.select.valuene(5, s).is_empty
+    assert (gb.Scalar.from_value(100, "INT8") + 100).value == 200
     assert gb.Scalar(int, is_cscalar=True).is_empty
 
 

@@ -72,6 +72,9 @@ def main() -> int:
         for function in suite.functions(suite.folder())
         if function.kind != "internal" and (not wanted or wanted & {function.file, function.key})
     ]
+    if not chosen:
+        print(f"no function is run: {', '.join(sorted(wanted))}: not in the suite, or about its implementation")
+        return 2
     outcomes = run(chosen, options.strict)
     counts = Counter((function.kind, outcomes.of.get(function.key, "missing")) for function in chosen)
     for kind in ("plain", "user-defined", "private"):

@@ -26,6 +26,12 @@ def test_the_runner_counts_functions() -> None:
     assert "plain: 3 of 3 functions pass; 0 are skipped" in finished.stdout
 
 
+def test_a_file_without_functions_of_the_interface_runs_nothing() -> None:
+    """All of test_mask are about the implementation: pytest without arguments would run the folder it is in."""
+    finished = run("test_mask")
+    assert (finished.returncode, "no function is run: test_mask.py" in finished.stdout) == (2, True)
+
+
 @pytest.mark.oracle
 @pytest.mark.exhaustive
 def test_the_functions_that_fail_are_the_listed_ones() -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import semiring as sr
+import semiring.compat.graphblas as graphblas
 from semiring import Matrix, Vector
 
 
@@ -30,6 +31,7 @@ def calls(folder: Path) -> dict[str, list[Callable[[], Any]]]:
         (folder / name).write_bytes(b"\x28\xb5\x2f\xfd")  # how a frame of Zstandard begins
     read = {name: lambda name=name: sr.io.read(folder / name) for name in ("graph.graphml", "graph.gml")}
     return {
+        "awkward": [lambda: graphblas.io.to_awkward(A)],
         "cupy": [lambda: sr.io.to_cupy_sparse(A.dup(dtype=float))],
         "igraph": [lambda: sr.io.to_igraph(A)],
         "matplotlib": [A.spy, v.hist, lambda: sr.plot.degree_distribution(A)],
@@ -45,5 +47,6 @@ def calls(folder: Path) -> dict[str, list[Callable[[], Any]]]:
             lambda: Matrix.from_edgelist(ArrowStream()),
         ],
         "torch_geometric": [lambda: sr.io.to_torch_geometric(A)],
+        "sparse": [lambda: graphblas.io.to_pydata_sparse(A), lambda: graphblas.io.from_pydata_sparse(A)],
         "zstandard": [lambda: sr.io.read(folder / "graph.mtx.zst")],
     }

@@ -2,18 +2,32 @@
 
 from __future__ import annotations
 
-from os import PathLike
+from os import PathLike, fspath
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import IO, Any
 
 from semiring import io as _own
 from semiring.compat.graphblas.objects import Matrix, Vector, adopted
+from semiring.compat.graphblas.other_arrays import from_awkward, from_pydata_sparse, to_awkward, to_pydata_sparse
 from semiring.exceptions import InvalidValue
 from semiring.io import from_scipy_sparse as _from_scipy_sparse
 from semiring.io import to_scipy_sparse
+from semiring.io.matrix_market import parse_matrix_market
+from semiring.io.text import read_text
 
-__all__ = ["from_networkx", "from_scipy_sparse", "mmread", "mmwrite", "to_networkx", "to_scipy_sparse"]
+__all__ = [
+    "from_awkward",
+    "from_networkx",
+    "from_pydata_sparse",
+    "from_scipy_sparse",
+    "mmread",
+    "mmwrite",
+    "to_awkward",
+    "to_networkx",
+    "to_pydata_sparse",
+    "to_scipy_sparse",
+]
 
 # The programs that python-graphblas can read and write a Matrix Market file with; here there is one.
 _ENGINES = ("auto", "scipy", "fmm", "fast_matrix_market")
@@ -102,6 +116,8 @@ def mmread(
 ) -> Matrix:
     """As :func:`semiring.io.mmread`, also from an open file; `engine` and `options` change nothing.
 
+    A skew-symmetric file may have entries on the diagonal, which are stored as they are.
+
     Parameters
     ----------
     source : path, or a file open for reading
@@ -123,14 +139,18 @@ def mmread(
     """
     _check(engine)
     if isinstance(source, (str, PathLike)):
-        made = _own.mmread(source, dup_op=dup_op)
+        made = _read(source, dup_op)
     else:
         content = source.read()
         with TemporaryDirectory() as folder:
             path = Path(folder) / "matrix.mtx"
             path.write_bytes(content.encode() if isinstance(content, str) else content)
-            made = _own.mmread(path, dup_op=dup_op)
+            made = _read(path, dup_op)
     return adopted(made, name)
+
+
+def _read(path: str | PathLike[str], dup_op: Any) -> Any:
+    return parse_matrix_market(read_text(path), fspath(path), skew_diagonal=True).to_matrix(dup_op)
 
 
 def mmwrite(

@@ -5,7 +5,9 @@ They are the classes of :mod:`semiring`, and results of their operations are of 
 - types are those of `semiring.compat.graphblas.dtypes`; exported indices are uint64;
 - an object is iterated over by its indices; ``~A`` negates booleans; ``A.T.T is A`` until A changes;
 - entries without values are 1.0, and one value for all entries makes repeated positions one entry;
-- arithmetic of a Scalar is a Scalar;
+- a Python number has the type INT64, FP64, FC64 or BOOL, whatever the type of the other operand;
+- an accumulator computes in the type of the target; NaN equals nothing; masks see later writes to their object;
+- arithmetic of a Scalar and its comparisons by order are Scalars; an empty one counts as 0 in ``+`` and ``-``;
 - `Matrix.setdiag` raises for a diagonal outside the matrix, and `Matrix.from_dicts` raises `InvalidObject`.
 
 ``isinstance`` holds for the objects of :mod:`semiring` too, which its algorithms return.
@@ -19,19 +21,12 @@ from typing import Any
 import numpy as np
 
 import semiring
-from semiring.compat.graphblas.dtypes import DataType, lookup_dtype
 from semiring.compat.graphblas.exceptions import InvalidObject
-from semiring.exceptions import IndexOutOfBound, InvalidType, InvalidValue
-from semiring.facade.hints import Named
+from semiring.compat.graphblas.scalars import Scalar
+from semiring.compat.graphblas.spelling import Either, Sparse
+from semiring.exceptions import IndexOutOfBound, InvalidValue
 
 __all__ = ["Matrix", "Scalar", "Vector", "adopted"]
-
-
-class _Either(Named):
-    """The type of a class that derives from one of `semiring`, of whose objects ``isinstance`` holds too."""
-
-    def __instancecheck__(cls, instance: Any) -> bool:
-        return isinstance(instance, cls.__mro__[2])
 
 
 def _shared(value: Any, dup_op: Any) -> Any:
@@ -43,24 +38,7 @@ def _shared(value: Any, dup_op: Any) -> Any:
     return "any"
 
 
-class _Spelling:
-    """What the three classes share."""
-
-    __slots__ = ()
-
-    @property
-    def dtype(self) -> DataType:
-        """The type of the values."""
-        return lookup_dtype(super().dtype)  # type: ignore[misc]
-
-    def __invert__(self) -> Any:
-        """The negation of booleans; InvalidType for other types."""
-        if self.dtype != "BOOL":
-            raise InvalidType(f"~ negates booleans, and these values are of {self.dtype}")
-        return semiring.unary.lnot(self)
-
-
-class Vector(_Spelling, semiring.Vector, metaclass=_Either):  # type: ignore[misc]
+class Vector(Sparse, semiring.Vector, metaclass=Either):  # type: ignore[misc]
     """`semiring.Vector` with python-graphblas's spelling.
 
     Examples
@@ -122,7 +100,7 @@ class Vector(_Spelling, semiring.Vector, metaclass=_Either):  # type: ignore[mis
         return iter(super().to_coo(values=False)[0].tolist())
 
 
-class Matrix(_Spelling, semiring.Matrix, metaclass=_Either):  # type: ignore[misc]
+class Matrix(Sparse, semiring.Matrix, metaclass=Either):  # type: ignore[misc]
     """`semiring.Matrix` with python-graphblas's spelling.
 
     Examples
@@ -273,71 +251,6 @@ class Matrix(_Spelling, semiring.Matrix, metaclass=_Either):  # type: ignore[mis
         rows, columns, _ = super().to_coo(values=False)
         return zip(rows.tolist(), columns.tolist(), strict=True)
 
-
-class Scalar(_Spelling, semiring.Scalar, metaclass=_Either):  # type: ignore[misc]
-    """`semiring.Scalar` with python-graphblas's spelling; `is_cscalar` is accepted and changes nothing.
-
-    Examples
-    --------
-    >>> import semiring.compat.graphblas as gb
-    >>> gb.Scalar(int, is_cscalar=True).is_empty
-    True
-    """
-
-    __slots__ = ()
-
-    def __init__(self, dtype: Any = float, *, is_cscalar: bool | None = None, name: str | None = None) -> None:
-        super().__init__(dtype, name=name)
-
-    @classmethod
-    def from_value(
-        cls, value: Any, dtype: Any = None, *, is_cscalar: bool | None = None, name: str | None = None
-    ) -> Any:
-        """As `semiring.Scalar.from_value`.
-
-        Parameters
-        ----------
-        value, dtype, name : as `semiring.Scalar.from_value`
-        is_cscalar : accepted for programs of python-graphblas; changes nothing
-
-        Examples
-        --------
-        >>> import semiring.compat.graphblas as gb
-        >>> gb.Scalar.from_value(5, is_cscalar=True).value
-        5
-        """
-        return super().from_value(value, dtype, name=name)
-
-    def __neg__(self) -> Any:
-        return self.apply("ainv")
-
-    def __abs__(self) -> Any:
-        return self.apply("abs")
-
-
-def _arithmetic(name: str, symbol: str) -> None:
-    """Let the operator `name` of Python return a Scalar, with the Scalar on either side."""
-
-    def forward(self: Scalar, other: Any) -> Any:
-        return self.ewise_mult(other, symbol) if isinstance(other, semiring.Scalar) else self.apply(symbol, right=other)
-
-    def reflected(self: Scalar, other: Any) -> Any:
-        return self.apply(symbol, left=other)
-
-    setattr(Scalar, f"__{name}__", forward)
-    setattr(Scalar, f"__r{name}__", reflected)
-
-
-for _name, _symbol in {
-    "add": "+",
-    "sub": "-",
-    "mul": "*",
-    "truediv": "/",
-    "floordiv": "//",
-    "mod": "%",
-    "pow": "**",
-}.items():
-    _arithmetic(_name, _symbol)
 
 for _class in (Matrix, Vector):
     _class._matrix_class, _class._vector_class, _class._scalar_class = Matrix, Vector, Scalar
