@@ -209,6 +209,8 @@ TEXTS: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("w.mtx", f"{HEAD} real general\n0 0 0\n", {}),
     ("x.graph", "3 2\n2\n1 3\n2\n", {}),
 )
+# The same lines, which end in a CR alone.
+TEXTS += tuple((f"cr-{name}", text.replace("\n", "\r"), options) for name, text, options in TEXTS if "\r" not in text)
 
 
 @by_shape
@@ -217,6 +219,8 @@ def test_text_in_shares(shape: tuple[int, int]) -> None:
         Path(name).write_bytes(text.encode())
     sr.io.write("y.el.gz", sr.random.path(5))
     expected = [(name, options, sr.io.read(name, **options)) for name, _, options in TEXTS]
+    known = {name: right for name, _, right in expected}
+    assert all(right.isequal(known[name.removeprefix("cr-")], check_dtype=True) for name, right in known.items())
     expected.append(("y.el.gz", {}, sr.random.path(5)))
 
     def program(grid: Grid) -> list[str]:
@@ -240,6 +244,7 @@ def test_text_in_shares(shape: tuple[int, int]) -> None:
         ("e.mtx", f"{HEAD} pattern general\n9 9 5\n1 1\n2 2\n3 9\n4 4\n", InvalidFormat, "e.mtx:7: expected 5 entries"),
         ("f.mtx", f"{HEAD} pattern general\n9 9 3\n1 1\n2 2\n3 10\n", InvalidFormat, "f.mtx:5: expected column from 1"),
         ("g.el", lines("{a} {b}") + "\n3 999999999999\n", OutOfMemory, "g.el:201: the id 999999999999"),
+        ("j.el", lines("{a} {b}", "\r") + "\r3 x\r1 2\r", InvalidFormat, "j.el:201: expected an integer as target"),
         ("h.mtx", "junk\n", InvalidFormat, "h.mtx:1: "),
         ("i.csv", "1,2,3\n4,5\n", InvalidFormat, "i.csv:2: expected 3 columns"),
     ],

@@ -12,6 +12,7 @@ import pytest
 import semiring as sr
 from semiring.exceptions import IgnoredColumns, InvalidFormat, InvalidValue, OutOfMemory
 from semiring.io.edge_lists import parse_edgelist
+from semiring.io.read import READERS
 from semiring.io.text import header_size, universal_newlines
 from semiring.memory import allocation
 from tests.io.arrays import entries, text
@@ -104,17 +105,47 @@ def test_leading_zeros_are_no_size() -> None:
     assert header_size("000", "rows", "f:1") == 0
 
 
-@pytest.mark.parametrize(
-    ("name", "content"),
-    [
-        ("a.el", "# c\n0 1\n1 2\n2 0\n"),
-        ("a.mtx", _BANNER.format("coordinate", "general") + "% c\n3 3 3\n1 2 .5\n2 3 1\n3 1 2\n"),
-        ("a.gr", "c c\np sp 3 3\na 1 2 5\na 2 3 6\na 3 1 7\n"),
-        ("a.jlg", "3,3,d,x\n1,2\n2,3\n3,1\n"),
-        ("a.graph", "% c\n3 3\n2 3\n1 3\n1 2\n"),
-        ("a.graph-txt", "3\n1 2\n\n0\n"),
-    ],
-)
+_EDGES = "# c\n0 1\n1 2\n2 0\n"
+_WEIGHTED = "# c\n0 1 .5\n1 2 4\n2 0 6\n"
+_MARKET = _BANNER.format("coordinate", "general") + "% c\n3 3 3\n1 2 .5\n2 3 1\n3 1 2\n"
+_GRAPHML = """<?xml version="1.0"?>
+<graphml xmlns="http://graphml.graphdrawing.org/xmlns">
+<graph edgedefault="directed">
+<node id="a"/>
+<node id="b"/>
+<edge source="a"
+ target="b"/>
+</graph>
+</graphml>
+"""
+_GML = 'graph [\ndirected 1\nnode [\nid 0\nlabel "a"\n]\nnode [\nid 1\nlabel "b"\n]\nedge [\nsource 0\ntarget 1\n]\n]\n'
+# A file of each format of text that `read` accepts, by the name of the file.
+TEXTS = {
+    "a.el": _EDGES,
+    "a.wel": _WEIGHTED,
+    "a.txt": _EDGES,
+    "a.tsv": "0\t1\t.5\n1\t2\t4\n",
+    "a.csv": "source,target,weight\n0,1,.5\n1,2,4\n",
+    "a.edgelist": _WEIGHTED,
+    "a.e": "30 10 .5\n10 40 1\n",
+    "a.mtx": _MARKET,
+    "a.mmio": _BANNER.format("array", "general") + "2 2\n1\n2\n3\n4\n",
+    "a.gr": "c c\np sp 3 3\na 1 2 5\na 2 3 6\na 3 1 7\n",
+    "a.jlg": "3,3,d,x\n1,2\n2,3\n3,1\n",
+    "a.graph": "% c\n3 3\n2 3\n1 3\n1 2\n",
+    "a.graph-txt": "3\n1 2\n\n0\n",
+    "out.a": "% asym positive\n1 2 5\n2 3 6\n",
+    "a.graphml": _GRAPHML,
+    "a.gml": _GML,
+}
+
+
+def test_every_format_of_text_is_tested() -> None:
+    binary = {".sg", ".wsg", ".parquet", ".npz", ".srb"}
+    assert {"out." if name == "out.a" else Path(name).suffix for name in TEXTS} == set(READERS) - binary
+
+
+@pytest.mark.parametrize(("name", "content"), TEXTS.items(), ids=TEXTS)
 @pytest.mark.parametrize("end", ["\r", "\r\n", "mixed"])
 def test_every_line_end_is_one(tmp_path: Path, name: str, content: str, end: str) -> None:
     expected = sr.io.read(written(tmp_path, name, content))
