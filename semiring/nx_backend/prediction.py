@@ -14,6 +14,7 @@ from semiring import algorithms as sr
 
 from .graph import Graph, Node
 from .registry import implements, refuse
+from .search import breadth_first
 
 Scores = Iterator[tuple[Node, Node, Any]]
 
@@ -79,3 +80,78 @@ def preferential_attachment(G: Graph, ebunch: Any = None) -> Scores:
     degrees = G.degrees()
     products = (degrees[rows] * degrees[cols]).tolist()
     return ((u, v, product) for (u, v), product in zip(pairs, products, strict=True))
+
+
+@implements()
+def common_neighbor_centrality(G: Graph, ebunch: Any = None, alpha: float = 0.8) -> Scores:
+    """Yield alpha * the number of common neighbours + (1 - alpha) n / distance."""
+    if alpha == 1:
+        return _scores(G, ebunch, sr.common_neighbors, same=False)
+    pairs, rows, cols = _pairs(G, ebunch)
+    common = [score for *_, score in _scores(G, pairs, sr.common_neighbors, same=False)]
+    distance = np.full(len(pairs), np.inf)
+    for start in np.unique(rows).tolist():
+        level = breadth_first(G, [start]).distance
+        chosen = np.flatnonzero(rows == start)
+        reached = chosen[level[cols[chosen]] >= 0]
+        distance[reached] = level[cols[reached]]
+    far = ((1 - alpha) * len(G) / distance).tolist()
+    return ((u, v, alpha * count + other) for (u, v), count, other in zip(pairs, common, far, strict=True))
+
+
+def _communities(G: Graph, attribute: Any) -> NDArray[np.int64]:
+    """Return the number of each node's community."""
+    number: dict[Any, int] = {}
+    try:
+        return np.array([number.setdefault(data[attribute], len(number)) for data in G.node_data or [{}] * len(G)])
+    except KeyError as error:
+        raise refuse("a node without a community") from error
+
+
+def _inside(G: Graph, community: NDArray[np.int64]) -> Matrix:
+    """Return the edges within communities: a path of two of them joins nodes of one community within it."""
+    return G.of_slots(community[G.rows] == community[G.cols]).select("==", True).wait()
+
+
+def _count(A: Matrix, pairs: Matrix) -> Matrix:
+    """Return the number of common neighbours of each pair."""
+    return A.mxm(A, "plus_pair", mask=pairs.S).wait()
+
+
+@implements()
+def cn_soundarajan_hopcroft(G: Graph, ebunch: Any = None, community: Any = "community") -> Scores:
+    """Yield the number of common neighbours, where those in the community of both nodes count twice."""
+    inside = _inside(G, _communities(G, community))
+
+    def score(A: Matrix, pairs: Matrix) -> Matrix:
+        return _count(A, pairs).ewise_add(_count(inside, pairs), "plus").wait()
+
+    return _scores(G, ebunch, score, same=True)
+
+
+@implements()
+def ra_index_soundarajan_hopcroft(G: Graph, ebunch: Any = None, community: Any = "community") -> Scores:
+    """Yield the sum of 1 / degree over the common neighbours in the community of both nodes."""
+    inside = _inside(G, _communities(G, community))
+
+    def score(A: Matrix, pairs: Matrix) -> Matrix:
+        shares = A.reduce_rowwise("count").new().dup(dtype=np.float64).apply("minv").new().diag()
+        return inside.mxm(shares.mxm(inside, "plus_first"), "plus_second", mask=pairs.S).wait()
+
+    return _scores(G, ebunch, score, same=True)
+
+
+@implements()
+def within_inter_cluster(G: Graph, ebunch: Any = None, delta: float = 0.001, community: Any = "community") -> Scores:
+    """Yield the number of common neighbours in the community of both nodes / (that of the others + delta)."""
+    if delta <= 0:
+        raise nx.NetworkXAlgorithmError("Delta must be greater than zero")
+    inside = _inside(G, _communities(G, community))
+    pairs = _pairs(G, ebunch)[0]
+    every = _scores(G, pairs, _count, same=True)
+    within = _scores(G, pairs, lambda A, wanted: _count(inside, wanted), same=True)
+    number = _communities(G, community)
+    return (
+        (u, v, near / (count - near + delta) if number[G.index[u]] == number[G.index[v]] else 0)
+        for (u, v, count), (_, _, near) in zip(every, within, strict=True)
+    )

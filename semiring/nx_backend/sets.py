@@ -1,4 +1,4 @@
-"""Independent sets, matchings, spanning trees and flows."""
+"""Independent sets, matchings and spanning trees."""
 
 from __future__ import annotations
 
@@ -49,6 +49,16 @@ def maximal_matching(G: Graph) -> set[tuple[Node, Node]]:
 
 
 @implements()
+def min_maximal_matching(G: Graph) -> set[tuple[Node, Node]]:
+    """Return edges without common nodes, to which none can be added: at most twice as many as the fewest such."""
+    if G.is_directed():
+        raise nx.NetworkXNotImplemented("not implemented for directed type")
+    if G.is_multigraph():
+        raise nx.NetworkXNotImplemented("not implemented for multigraph type")
+    return maximal_matching(G)
+
+
+@implements()
 def hopcroft_karp_matching(G: Graph, top_nodes: Any = None) -> dict[Node, Node]:
     """Return a bipartite matching with the most edges, as a dictionary in both directions."""
     if G.is_directed():
@@ -60,6 +70,9 @@ def hopcroft_karp_matching(G: Graph, top_nodes: Any = None) -> dict[Node, Node]:
     number, mates = entries(sr.maximum_bipartite_matching(G.structure[rows, :].new()))
     tops, bottoms = G.labels(rows[number]), G.labels(mates)
     return dict(zip([*tops, *bottoms], [*bottoms, *tops], strict=True))
+
+
+implements(name="eppstein_matching")(hopcroft_karp_matching)
 
 
 def _tree_slots(G: Graph, weight: Any, minimum: bool) -> NDArray[np.int64]:
@@ -148,75 +161,47 @@ def maximum_spanning_tree(
     return _spanning_tree(G, False, weight, algorithm)
 
 
-def _flow(G: Graph, source: Node, target: Node, capacity: Any, flow_func: Any, options: dict[str, Any]) -> Any:
-    if flow_func is None and options:
-        raise nx.NetworkXError("You have to explicitly set a flow_func if you need to pass parameters via kwargs.")
-    if flow_func is not None:
-        if not callable(flow_func):
-            raise nx.NetworkXError("flow_func has to be callable.")
-        raise refuse("a flow function of NetworkX")
-    if G.is_multigraph():
-        raise nx.NetworkXError("MultiGraph and MultiDiGraph not supported (yet).")
-    for node in (source, target):
-        if node not in G:
-            raise nx.NetworkXError(f"node {node!s} not in graph")
-    if source == target:
-        raise nx.NetworkXError("source and sink are the same node")
-    values = G.weights(capacity, float("inf"))
-    limits = np.ones(len(G.cols)) if values is None else values
-    finite = np.isfinite(limits)
-    if (limits < 0).any():
-        raise refuse("negative capacities")
-    whole = bool((limits[finite] == np.floor(limits[finite])).all()) and float(limits[finite].sum()) < 2**52
-    total = limits[finite].sum()
-    bounded = np.where(finite, limits, total + 1)
-    A = G.of_slots(bounded.astype(np.int64) if whole else bounded)
-    found = sr.maximum_flow(A, G.index[source], G.index[target])
-    if found.value > total:
-        raise nx.NetworkXUnbounded("Infinite capacity path, flow unbounded above.")
-    return found
+@implements()
+def kruskal_mst_edges(
+    G: Graph,
+    minimum: bool,
+    weight: Any = "weight",
+    keys: bool = True,
+    data: bool = True,
+    ignore_nan: bool = False,
+    partition: Any = None,
+) -> Iterator[tuple[Any, ...]]:
+    """Yield the edges of a spanning forest of least or greatest weight, in this order."""
+    if partition is not None or G.is_directed():
+        raise refuse("a spanning forest with a partition or of a directed graph")
+    return _spanning_edges(G, minimum, "kruskal", weight, keys, data)
 
 
 @implements()
-def maximum_flow_value(
-    flowG: Graph, _s: Node, _t: Node, capacity: Any = "capacity", flow_func: Any = None, **kwargs: Any
-) -> Any:
-    """Return the value of a maximum flow."""
-    return _number(_flow(flowG, _s, _t, capacity, flow_func, kwargs).value)
-
-
-implements(name="minimum_cut_value")(maximum_flow_value)
-
-
-def _number(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) else value
-
-
-@implements()
-def maximum_flow(
-    flowG: Graph, _s: Node, _t: Node, capacity: Any = "capacity", flow_func: Any = None, **kwargs: Any
-) -> tuple[Any, dict[Node, dict[Node, Any]]]:
-    """Return the value of a maximum flow, and the flow of each edge."""
-    G = flowG
-    found = _flow(G, _s, _t, capacity, flow_func, kwargs)
-    flow: dict[Node, dict[Node, Any]] = {node: {} for node in G.nodes}
-    for node, neighbour in zip(G.labels(G.rows), G.labels(G.cols), strict=True):
-        flow[node][neighbour] = 0
-    rows, cols, values = found.flow.to_coo(device="cpu")
-    values = np.broadcast_to(np.asarray(values), np.asarray(rows).shape)
-    for node, neighbour, value in zip(
-        G.labels(np.asarray(rows)), G.labels(np.asarray(cols)), values.tolist(), strict=True
-    ):
-        if value > 0:
-            flow[node][neighbour] = value
-    return _number(found.value), flow
+def prim_mst_edges(
+    G: Graph,
+    minimum: bool,
+    weight: Any = "weight",
+    keys: bool = True,
+    data: bool = True,
+    ignore_nan: bool = False,
+) -> Iterator[tuple[Any, ...]]:
+    """Yield the edges of a spanning forest of least or greatest weight, in this order."""
+    if G.is_directed():
+        raise refuse("a spanning forest of a directed graph")
+    return _spanning_edges(G, minimum, "prim", weight, keys, data)
 
 
 @implements()
-def minimum_cut(
-    flowG: Graph, _s: Node, _t: Node, capacity: Any = "capacity", flow_func: Any = None, **kwargs: Any
-) -> tuple[Any, tuple[set[Node], set[Node]]]:
-    """Return the value of a minimum cut, and its two sets of nodes."""
-    found = _flow(flowG, _s, _t, capacity, flow_func, kwargs)
-    side = flowG.members(found.source_side)
-    return _number(found.value), (side, set(flowG) - side)
+def boruvka_mst_edges(
+    G: Graph,
+    minimum: bool = True,
+    weight: Any = "weight",
+    keys: bool = False,
+    data: bool = True,
+    ignore_nan: bool = False,
+) -> Iterator[tuple[Any, ...]]:
+    """Yield the edges of a spanning forest of least or greatest weight, in this order."""
+    if G.is_directed():
+        raise refuse("a spanning forest of a directed graph")
+    return _spanning_edges(G, minimum, "boruvka", weight, keys, data)

@@ -67,6 +67,12 @@ GRAPHS = {
     "karate": nx.karate_club_graph(),
 }
 
+for graph in GRAPHS.values():
+    for number, (_, known) in enumerate(graph.nodes(data=True)):
+        known.update(
+            size=number % 4 - 1.5, **({} if graph is DIRECTED else {"colour": ("red", "green")[number % 3 > 1]})
+        )
+
 # Arguments after the graph, by function; for others none, and the weights where a function has the parameter.
 PAIR = ("n0", "n7")
 MATCHINGS = (
@@ -181,15 +187,91 @@ DEPTHS = ({}, {"source": "n0"}, {"source": "n3", "depth_limit": 2}, {"source": "
 ARGUMENTS |= dict.fromkeys([name for name in FUNCTIONS if name.startswith("dfs_")], DEPTHS)
 ARGUMENTS |= {"node_boundary": ({"nbunch1": ["n0", "n1"]},), "is_dominating_set": ({"nbunch": ["n0", "n1"]},)}
 
+NODES = ["n0", "n2", "n5", "n7"]
+COLOURED = {"attribute": "colour"}
+PROJECTION = {"nodes": "top"}
+ARGUMENTS |= dict.fromkeys(("degree_assortativity_coefficient", "degree_pearson_correlation_coefficient"), (
+    {}, {"x": "in", "y": "out"}, {"weight": "weight"}, {"nodes": NODES},
+))  # fmt: skip
+ARGUMENTS |= {
+    "degree_mixing_dict": ({}, {"x": "in", "normalized": True}, {"nodes": NODES, "weight": "weight"}),
+    "degree_mixing_matrix": ({"mapping": "degrees"}, {"mapping": "degrees", "normalized": False}),
+    "node_degree_xy": ({}, {"x": "in", "y": "in", "nodes": NODES}),
+    "node_attribute_xy": (COLOURED, {**COLOURED, "nodes": NODES}),
+    "attribute_mixing_dict": (COLOURED, {**COLOURED, "nodes": NODES, "normalized": True}),
+    "attribute_mixing_matrix": ({**COLOURED, "mapping": {"red": 2, "green": 0, None: 1}},),
+    "attribute_assortativity_coefficient": (COLOURED, {**COLOURED, "nodes": NODES}),
+    "numeric_assortativity_coefficient": ({"attribute": "size"}, {"attribute": "colour"}),
+    "average_degree_connectivity": ({}, {"source": "in", "target": "out"}, {"nodes": NODES}, {"nodes": "n2"}),
+    "second_order_centrality": ({}, {"weight": None}),
+    "laplacian_centrality": ({}, {"normalized": False, "weight": None}, {"nodelist": ["n3", "n1"]}),
+    "spectral_bipartivity": ({}, {"nodes": ["n3", "n1"], "weight": None}),
+    "katz_centrality_numpy": ({"alpha": 0.01}, {"alpha": 0.001, "weight": "weight", "normalized": False}, {"alpha": 3}),
+    "current_flow_closeness_centrality": ({}, {"weight": "weight"}, {"solver": "full"}),
+    "current_flow_betweenness_centrality": ({}, {"weight": "weight", "normalized": False}),
+    "edge_current_flow_betweenness_centrality": ({}, {"weight": "weight", "normalized": False}),
+    "percolation_centrality": ({}, {"states": "numbers"}),
+    "betweenness_centrality_subset": (
+        {"sources": NODES, "targets": ["n3", "n2"]},
+        {"sources": ["n1"], "targets": NODES, "normalized": True},
+    ),
+    "newman_betweenness_centrality": ({}, {"cutoff": 2, "normalized": False}, {"v": "n2"}),
+    "local_reaching_centrality": ({"v": "n2"},),
+    "trophic_incoherence_parameter": ({}, {"cannibalism": True}, {"weight": None}),
+    "flow_hierarchy": ({}, {"weight": "weight"}),
+    "common_neighbor_centrality": ({}, {"alpha": 1}, {"ebunch": [("n0", "n1"), ("n2", "n5"), ("n0", "n1")]}),
+    "projected_graph": (PROJECTION, {**PROJECTION, "multigraph": True}, {"nodes": ["n0", "n3"]}),
+    "bipartite_closeness_centrality": (PROJECTION, {**PROJECTION, "normalized": False}),
+    "latapy_clustering": ({}, {"mode": "min"}, {"mode": "max", "nodes": ["n0", "n3"]}, {"mode": "other"}),
+    "bipartite_average_clustering": ({}, {"mode": "min", "nodes": ["n0", "n3"]}),
+    "node_redundancy": ({}, {"nodes": ["n0", "n3"]}),
+    "is_bipartite_node_set": (PROJECTION, {"nodes": "bottom"}, {"nodes": ["n0"]}, {"nodes": ["n0", "n0"]}),
+    "birank": (
+        PROJECTION,
+        {**PROJECTION, "top_personalization": {"n0": 1}, "weight": None},
+        {**PROJECTION, "alpha": 2},
+    ),
+    "minimum_weight_full_matching": ({}, {"top_nodes": "top"}),
+    "max_weight_matching": ({}, {"maxcardinality": True}),
+    "edge_connectivity": ({}, {"s": "n0", "t": "n7"}, {"s": "n0"}, {"cutoff": 2}),
+    "node_connectivity": ({}, {"s": "n0", "t": "n7"}, {"s": "n0", "t": "none"}),
+    "local_edge_connectivity": ({"s": "n0", "t": "n7"}, {"s": "n0", "t": "n7", "cutoff": 1}),
+    "local_node_connectivity": ({"s": "n0", "t": "n7"},),
+    "all_pairs_node_connectivity": ({"nbunch": NODES},),
+    "minimum_st_edge_cut": ({"s": "n0", "t": "n7"}, {"s": "n0", "t": "none"}),
+    "minimum_st_node_cut": ({"s": "n0", "t": "n7"},),
+    "minimum_cut": ({"_s": "n0", "_t": "n7"},),
+    "is_k_edge_connected": ({"k": 1}, {"k": 2}, {"k": 3}),
+    "is_locally_k_edge_connected": ({"s": "n0", "t": "n7", "k": 1}, {"s": "n0", "t": "n7", "k": 2}),
+    "k_edge_components": ({"k": 1}, {"k": 2}, {"k": 3}),
+    "k_edge_subgraphs": ({"k": 1}, {"k": 2}, {"k": 3}),
+    "kruskal_mst_edges": ({"minimum": True}, {"minimum": False, "data": False}),
+    "algebraic_connectivity": ({}, {"weight": None, "tol": 1e-9}),
+    "edge_betweenness_partition": ({"number_of_sets": 4}, {"number_of_sets": 3, "weight": "weight"}),
+    "approximate_diameter": ({"seed": 1}, {"seed": 2}),
+    "is_partition": ({"communities": "halves"}, {"communities": [{"n1"}]}),
+}
+ARGUMENTS |= dict.fromkeys(
+    ("cn_soundarajan_hopcroft", "ra_index_soundarajan_hopcroft", "within_inter_cluster"),
+    ({"community": "colour"}, {"community": "colour", "ebunch": [("n0", "n1"), ("n2", "n2"), ("n0", "n1")]}),
+)
+ARGUMENTS |= dict.fromkeys([f"{place}_community_edges" for place in ("intra", "inter")], ({"partition": "halves"},))
+ARGUMENTS |= {"inter_community_non_edges": ({"partition": "halves"},)}
+
 # Equal up to what the table of the backend says: another path, set or partition; or graphs, tested in test_graphs.py.
 OTHERS = {
     "bidirectional_shortest_path", "maximal_independent_set", "maximal_matching", "hopcroft_karp_matching",
     "louvain_communities", "leiden_communities", "asyn_lpa_communities", "fast_label_propagation_communities",
-    "label_propagation_communities", "maximum_flow", "minimum_cut", "dominating_set", "condensation",
-    "cartesian_product", "tensor_product", "strong_product", "lexicographic_product",
+    "label_propagation_communities", "maximum_flow", "dominating_set", "condensation", "louvain_partitions",
+    "leiden_partitions", "min_maximal_matching", "max_weight_matching", "min_weight_matching", "eppstein_matching",
+    "to_vertex_cover", "minimum_edge_cut", "minimum_node_cut", "stoer_wagner", "fiedler_vector", "spectral_bisection",
+    "girvan_newman", "prim_mst_edges", "boruvka_mst_edges", "weighted_projected_graph",
+    "collaboration_weighted_projected_graph", "overlap_weighted_projected_graph", "cartesian_product", "tensor_product",
+    "strong_product", "lexicographic_product",
 }  # fmt: skip
 # Dictionaries, lists and iterators in another order of their elements.
 UNORDERED = {
+    "common_neighbor_centrality", "cn_soundarajan_hopcroft", "ra_index_soundarajan_hopcroft", "within_inter_cluster",
     "attracting_components", "articulation_points", "biconnected_components", "biconnected_component_edges", "bridges",
     "bellman_ford_predecessor_and_distance", "color", "center", "single_source_bellman_ford",
     "goldberg_radzik", "harmonic_centrality", "kosaraju_strongly_connected_components",
@@ -201,6 +283,9 @@ UNORDERED = {
     "single_target_shortest_path", "single_target_shortest_path_length", "ancestors", "shortest_path",
     "shortest_path_length", "group_closeness_centrality", "dijkstra_predecessor_and_distance", "floyd_warshall",
     "generalized_degree", "edge_boundary", "voronoi_cells", "all_triangles",
+    "node_degree_xy", "degree_mixing_dict", "k_edge_components", "k_edge_subgraphs",
+    "edge_current_flow_betweenness_centrality", "current_flow_betweenness_centrality", "onion_layers",
+    "current_flow_closeness_centrality", "minimum_weight_full_matching", "birank", "bipartite_closeness_centrality",
 }  # fmt: skip
 # Functions with several legal results, by graph: equally short paths, singular vectors of equal singular values.
 AMBIGUOUS = {
@@ -211,7 +296,10 @@ AMBIGUOUS = {
     "cycle": {"hits"},
     "acyclic": {"lowest_common_ancestor", "all_pairs_lowest_common_ancestor"},
 }
-PREDICTIONS = {"jaccard_coefficient", "adamic_adar_index", "resource_allocation_index", "preferential_attachment"}
+PREDICTIONS = {
+    "jaccard_coefficient", "adamic_adar_index", "resource_allocation_index", "preferential_attachment",
+    "common_neighbor_centrality", "cn_soundarajan_hopcroft", "ra_index_soundarajan_hopcroft", "within_inter_cluster",
+}  # fmt: skip
 FIRST_PARAMETERS = {"source": "n0", "target": "n7", "n": "n0", "u": "n0", "v": "n7", "root": "n0"}
 
 
@@ -226,6 +314,8 @@ def calls(name: str, G: Any) -> Iterator[dict[str, Any]]:
     top = [node for node in G if int(str(node).lstrip("n")) < 9]
     words = {"top": top, "bottom": [v for v in G if v not in top], "halves": [set(top), set(G) - set(top)]}
     words = words if top and len(top) < len(G) else {}
+    degrees = {d for edges in ("", "in_", "out_") for _, d in getattr(G, f"{edges}degree", G.degree)}
+    words |= {"degrees": {d: i for i, d in enumerate(degrees)}, "numbers": {v: i % 5 / 4 for i, v in enumerate(G)}}
     for given in ARGUMENTS.get(name, ({},)):
         chosen = {
             **needed,

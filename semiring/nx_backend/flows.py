@@ -1,0 +1,198 @@
+"""Maximum flows and minimum cuts between two nodes, and the tree and the cut that follow from many of them.
+
+Of the minimum cuts between two nodes NetworkX returns the one with the fewest nodes on the side of the target, which is
+the same for all maximum flows: the nodes from which the target can be reached along edges that are not full.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import networkx as nx
+import numpy as np
+from networkx.utils import BinaryHeap
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.sparse.csgraph import breadth_first_order
+
+from semiring import Matrix
+from semiring import algorithms as sr
+from semiring.algorithms import Flow
+
+from .graph import Graph, Node
+from .registry import implements, refuse
+
+
+class Capacities(NamedTuple):
+    """The capacities of the edges.
+
+    Attributes
+    ----------
+    A : Matrix
+        Infinite capacities are more than `total`.
+    total : int or float
+        The sum of the finite capacities: a flow that exceeds it has no limit.
+    """
+
+    A: Matrix
+    total: Any
+
+
+def _capacities(G: Graph, capacity: Any) -> Capacities:
+    """Return the capacities, made when first needed."""
+    if G.is_multigraph():
+        raise nx.NetworkXError("MultiGraph and MultiDiGraph not supported (yet).")
+    values = G.weights(capacity, float("inf"))
+
+    def make() -> Capacities:
+        limits = np.ones(len(G.cols)) if values is None else values
+        finite = np.isfinite(limits)
+        if (limits < 0).any():
+            raise refuse("negative capacities")
+        whole = bool((limits[finite] == np.floor(limits[finite])).all()) and float(limits[finite].sum()) < 2**52
+        total = limits[finite].sum()
+        bounded = np.where(finite, limits, total + 1)
+        return Capacities(G.of_slots(bounded.astype(np.int64) if whole else bounded), total)
+
+    made: Capacities = G.kept(("capacities", capacity), make)
+    return made
+
+
+def _flow(G: Graph, source: Node, target: Node, capacity: Any, flow_func: Any, options: dict[str, Any]) -> Flow:
+    if flow_func is None and options:
+        raise nx.NetworkXError("You have to explicitly set a flow_func if you need to pass parameters via kwargs.")
+    if flow_func is not None:
+        if not callable(flow_func):
+            raise nx.NetworkXError("flow_func has to be callable.")
+        raise refuse("a flow function of NetworkX")
+    if G.is_multigraph():
+        raise nx.NetworkXError("MultiGraph and MultiDiGraph not supported (yet).")
+    for node in (source, target):
+        if node not in G:
+            raise nx.NetworkXError(f"node {node!s} not in graph")
+    if source == target:
+        raise nx.NetworkXError("source and sink are the same node")
+    return _bounded(_capacities(G, capacity), G.index[source], G.index[target])
+
+
+def _bounded(capacities: Capacities, source: int, target: int) -> Flow:
+    found = sr.maximum_flow(capacities.A, source, target)
+    if found.value > capacities.total:
+        raise nx.NetworkXUnbounded("Infinite capacity path, flow unbounded above.")
+    return found
+
+
+def target_side(A: Matrix, found: Flow, target: int) -> NDArray[np.bool_]:
+    """Return the rows from which the target can be reached along edges that are not full."""
+    capacity, flow = (_scipy(M) for M in (A, found.flow))
+    left = (capacity - flow + flow.T).tocsr()
+    # Of floats, what is left of a full edge may be a rounding error.
+    least = 0 if A.dtype.kind != "f" else 2.0**-47 * float(found.value)
+    left.data[left.data <= least] = 0
+    left.eliminate_zeros()
+    side = np.zeros(A.nrows, np.bool_)
+    side[breadth_first_order(left.T.tocsr(), target, return_predecessors=False)] = True
+    return side
+
+
+def _scipy(M: Matrix) -> sparse.coo_array:
+    rows, cols, values = (np.asarray(part) for part in M.to_coo(device="cpu"))
+    return sparse.coo_array((np.broadcast_to(values, rows.shape).astype(np.float64), (rows, cols)), shape=M.shape)
+
+
+@implements()
+def maximum_flow_value(
+    flowG: Graph, _s: Node, _t: Node, capacity: Any = "capacity", flow_func: Any = None, **kwargs: Any
+) -> Any:
+    """Return the value of a maximum flow."""
+    return _number(_flow(flowG, _s, _t, capacity, flow_func, kwargs).value)
+
+
+implements(name="minimum_cut_value")(maximum_flow_value)
+
+
+def _number(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
+
+
+@implements()
+def maximum_flow(
+    flowG: Graph, _s: Node, _t: Node, capacity: Any = "capacity", flow_func: Any = None, **kwargs: Any
+) -> tuple[Any, dict[Node, dict[Node, Any]]]:
+    """Return the value of a maximum flow, and the flow of each edge."""
+    G = flowG
+    found = _flow(G, _s, _t, capacity, flow_func, kwargs)
+    flow: dict[Node, dict[Node, Any]] = {node: {} for node in G.nodes}
+    for node, neighbour in zip(G.labels(G.rows), G.labels(G.cols), strict=True):
+        flow[node][neighbour] = 0
+    rows, cols, values = found.flow.to_coo(device="cpu")
+    values = np.broadcast_to(np.asarray(values), np.asarray(rows).shape)
+    for node, neighbour, value in zip(
+        G.labels(np.asarray(rows)), G.labels(np.asarray(cols)), values.tolist(), strict=True
+    ):
+        if value > 0:
+            flow[node][neighbour] = value
+    return _number(found.value), flow
+
+
+@implements()
+def minimum_cut(
+    flowG: Graph, _s: Node, _t: Node, capacity: Any = "capacity", flow_func: Any = None, **kwargs: Any
+) -> tuple[Any, tuple[set[Node], set[Node]]]:
+    """Return the value of a minimum cut, and its two sets of nodes."""
+    G = flowG
+    found = _flow(G, _s, _t, capacity, flow_func, kwargs)
+    side = target_side(_capacities(G, capacity).A, found, G.index[_t])
+    return _number(found.value), (set(G.labels(np.flatnonzero(~side))), set(G.labels(np.flatnonzero(side))))
+
+
+def cut_tree(G: Graph, capacities: Capacities) -> tuple[NDArray[np.int64], list[Any]]:
+    """Return for each row but the first its parent in a Gomory-Hu tree, and the value of the cut between them."""
+    n = len(G)
+    parent, value = np.zeros(n, np.int64), [0] * n
+    for source in range(1, n):
+        target = int(parent[source])
+        found = _bounded(capacities, source, target)
+        apart = ~target_side(capacities.A, found, target)
+        moved = np.flatnonzero(apart & (parent == target))
+        parent[moved[(moved != source) & (moved != 0)]] = source
+        value[source] = _number(found.value)
+        above = int(parent[target])
+        if target != 0 and apart[above]:
+            value[source], value[target] = value[target], value[source]
+            parent[source], parent[target] = above, source
+    return parent, value
+
+
+@implements()
+def gomory_hu_tree(G: Graph, capacity: Any = "capacity", flow_func: Any = None) -> nx.Graph:
+    """Return the tree in which the lightest edge between two nodes is the value of a minimum cut between them."""
+    if flow_func is not None:
+        raise refuse("a flow function of NetworkX")
+    if len(G) == 0:
+        raise nx.NetworkXError("Empty Graph does not have a Gomory-Hu tree representation")
+    parent, value = cut_tree(G, _capacities(G, capacity))
+    tree = nx.Graph()
+    tree.add_nodes_from(G.nodes)
+    tree.add_weighted_edges_from(zip(G.nodes[1:], G.labels(parent[1:]), value[1:], strict=True))
+    return tree
+
+
+@implements()
+def stoer_wagner(G: Graph, weight: Any = "weight", heap: Any = BinaryHeap) -> tuple[Any, tuple[list[Node], list[Node]]]:
+    """Return the least weight of the edges between two sets of nodes, and the sets, by flows from one node."""
+    n = len(G)
+    if n < 2:
+        raise nx.NetworkXError("graph has less than two nodes.")
+    if not sr.is_connected(G.structure):
+        raise nx.NetworkXError("graph is not connected.")
+    values = G.weights(weight)
+    if values is not None and (values < 0).any():
+        raise nx.NetworkXError("graph has a negative-weighted edge.")
+    if heap is not BinaryHeap or (values is not None and not np.isfinite(values).all()):
+        raise refuse("another heap or infinite weights")
+    A = G.matrix(weight)
+    best = min((sr.maximum_flow(A, 0, target).value, target) for target in range(1, n))[1]
+    found = sr.maximum_flow(A, 0, best)
+    side = target_side(A, found, best)
+    return _number(found.value), (G.labels(np.flatnonzero(side)), G.labels(np.flatnonzero(~side)))
