@@ -28,15 +28,16 @@ def bipartite_closeness_centrality(G: Graph, nodes: Any, normalized: bool = True
     if not top <= set(G) or len(G) < 2:
         raise refuse("closeness of nodes that are not in the graph, or of one node")
     reached = np.bincount(_weak(G), minlength=len(G))[_weak(G)] - 1.0
-    sums = sr.closeness(G.structure, wf_improved=False).to_numpy(0.0)  # reached / the sum of distances
-    values = np.divide(sums, reached, out=np.zeros(len(G)), where=reached > 0)
-    if normalized:
-        values *= reached / (len(G) - 1)
+    shares = sr.closeness(G.structure, wf_improved=False).to_numpy(0.0)  # reached / the sum of the distances
+    total = np.rint(np.divide(reached, shares, out=np.zeros(len(G)), where=shares > 0))
     n, m = len(top), len(bottom)
     found: dict[Node, float] = {}
     for part, least in ((top, m + 2 * (n - 1)), (bottom, n + 2 * (m - 1))):
         rows = [G.index[node] for node in part]
-        found.update(zip(part, (values[rows] * least).tolist(), strict=True))
+        values = np.divide(least, total[rows], out=np.zeros(len(rows)), where=total[rows] > 0)
+        if normalized:
+            values *= reached[rows] / (len(G) - 1)
+        found.update(zip(part, values.tolist(), strict=True))
     return found
 
 

@@ -18,7 +18,7 @@ from semiring import Matrix
 from semiring import algorithms as sr
 
 from .components import connected_components, groups, strongly_connected_components
-from .flows import Capacities, cut_tree, target_side
+from .flows import Network, cut_tree
 from .graph import Graph, Node
 from .registry import implements, refuse
 
@@ -29,21 +29,22 @@ def _given(*arguments: Any) -> None:
         raise refuse("a flow function, auxiliary or residual graph of NetworkX")
 
 
-def _edges(G: Graph) -> Matrix:
+def _edges(G: Graph) -> Network:
     """Return the capacity 1 of each edge, in both directions if the graph is undirected."""
-    made: Matrix = G.kept("unit capacities", lambda: _units(len(G), G.rows, G.cols))
+    made: Network = G.kept("unit capacities", lambda: Network(_units(len(G), G.rows, G.cols), np.inf))
     return made
 
 
-def _nodes(G: Graph) -> Matrix:
+def _nodes(G: Graph) -> Network:
     """Return the capacities of edges and of nodes."""
 
-    def make() -> Matrix:
+    def make() -> Network:
         n = len(G)
         every = np.arange(n)
-        return _units(2 * n, np.concatenate([every, n + G.rows]), np.concatenate([n + every, G.cols]))
+        rows, cols = np.concatenate([every, n + G.rows]), np.concatenate([n + every, G.cols])
+        return Network(_units(2 * n, rows, cols), np.inf)
 
-    made: Matrix = G.kept("node capacities", make)
+    made: Network = G.kept("node capacities", make)
     return made
 
 
@@ -61,8 +62,8 @@ def _pair(G: Graph, s: Any, t: Any) -> bool:
     return s is not None
 
 
-def _value(A: Matrix, s: int, t: int) -> int:
-    return int(sr.maximum_flow(A, s, t).value)
+def _value(network: Network, s: int, t: int) -> int:
+    return int(network.flow(s, t).value)
 
 
 def _distinct(s: Node, t: Node) -> None:
@@ -149,9 +150,9 @@ def edge_connectivity(G: Graph, s: Any = None, t: Any = None, flow_func: Any = N
     least = _limited(int(G.degrees().min()), cutoff)
     if len(G) == 1:
         raise refuse("the connectivity of one node")
-    A = _edges(G)
+    network = _edges(G)
     for i, j in _separated(G):
-        least = min(least, _value(A, i, j))
+        least = min(least, _value(network, i, j))
     return least
 
 
@@ -182,9 +183,9 @@ def node_connectivity(G: Graph, s: Any = None, t: Any = None, flow_func: Any = N
     if not _connected(G):
         return 0
     v, pairs = _around(G)
-    least, A, n = int(G.degrees()[v]), _nodes(G), len(G)
+    least, network, n = int(G.degrees()[v]), _nodes(G), len(G)
     for i, j in pairs:
-        least = min(least, _value(A, n + i, j))
+        least = min(least, _value(network, n + i, j))
     return least
 
 
@@ -192,30 +193,30 @@ def node_connectivity(G: Graph, s: Any = None, t: Any = None, flow_func: Any = N
 def average_node_connectivity(G: Graph, flow_func: Any = None) -> float:
     """Return the mean of the connectivity of all pairs of nodes."""
     _given(flow_func)
-    n, A = len(G), _nodes(G)
+    n, network = len(G), _nodes(G)
     pairs = list((permutations if G.is_directed() else combinations)(range(n), 2))
-    return sum(_value(A, n + i, j) for i, j in pairs) / len(pairs) if pairs else 0
+    return sum(_value(network, n + i, j) for i, j in pairs) / len(pairs) if pairs else 0
 
 
 @implements()
 def all_pairs_node_connectivity(G: Graph, nbunch: Any = None, flow_func: Any = None) -> dict[Node, dict[Node, int]]:
     """Return the connectivity of all pairs of nodes, or of some."""
     _given(flow_func)
-    n, A = len(G), _nodes(G)
+    n, network = len(G), _nodes(G)
     chosen = list(G) if nbunch is None else list(set(nbunch))
     if not all(node in G for node in chosen):
         raise refuse("nodes that are not in the graph")
     found: dict[Node, dict[Node, int]] = {node: {} for node in chosen}
     for u, v in (permutations if G.is_directed() else combinations)(chosen, 2):
-        found[u][v] = _value(A, n + G.index[u], G.index[v])
+        found[u][v] = _value(network, n + G.index[u], G.index[v])
         if not G.is_directed():
             found[v][u] = found[u][v]
     return found
 
 
 def _edge_cut(G: Graph, s: int, t: int) -> set[tuple[Node, Node]]:
-    A = _edges(G)
-    side = target_side(A, sr.maximum_flow(A, s, t), t)
+    network = _edges(G)
+    side = network.target_side(network.flow(s, t), t)
     crossing = ~side[G.rows] & side[G.cols]
     return set(zip(G.labels(G.rows[crossing]), G.labels(G.cols[crossing]), strict=True))
 
@@ -242,9 +243,9 @@ def minimum_edge_cut(G: Graph, s: Any = None, t: Any = None, flow_func: Any = No
         raise refuse("a cut of one node")
     v = int(np.argmin(G.degrees()))
     least, best = int(G.degrees()[v]), None
-    A = _edges(G)
+    network = _edges(G)
     for i, j in _separated(G):
-        value = _value(A, i, j)
+        value = _value(network, i, j)
         if value < least or (best is None and value == least):
             least, best = value, (i, j)
     if best is None:
@@ -254,10 +255,10 @@ def minimum_edge_cut(G: Graph, s: Any = None, t: Any = None, flow_func: Any = No
 
 
 def _node_cut(G: Graph, s: int, t: int) -> set[Node]:
-    n, A = len(G), _nodes(G)
+    n, network = len(G), _nodes(G)
     if ((G.rows == s) & (G.cols == t)).any() or ((G.rows == t) & (G.cols == s)).any():
         return set()
-    side = target_side(A, sr.maximum_flow(A, n + s, t), t)
+    side = network.target_side(network.flow(n + s, t), t)
     rows, cols = np.concatenate([np.arange(n), G.rows]), np.concatenate([np.arange(n), G.cols])
     tails, heads = np.concatenate([np.arange(n), n + G.rows]), np.concatenate([n + np.arange(n), G.cols])
     crossing = ~side[tails] & side[heads]
@@ -285,13 +286,13 @@ def minimum_node_cut(G: Graph, s: Any = None, t: Any = None, flow_func: Any = No
     if not _connected(G):
         raise nx.NetworkXError("Input graph is not connected")
     v, pairs = _around(G)
-    n, A, indptr = len(G), _nodes(G), G.neighbours.indptr
+    n, network, indptr = len(G), _nodes(G), G.neighbours.indptr
     best: tuple[int, int] | None = None
     least = int(indptr[v + 1] - indptr[v])
     for i, j in pairs:
         if (G.cols[indptr[j] : indptr[j + 1]] == i).any():
             raise refuse("a cut between nodes with an edge in the other direction, which NetworkX takes for none")
-        value = _value(A, n + i, j)
+        value = _value(network, n + i, j)
         if value < least or (best is None and value == least):
             least, best = value, (i, j)
     if best is None:
@@ -319,7 +320,7 @@ def k_edge_components(G: Graph, k: int) -> Iterator[set[Node]]:
         raise refuse("components of directed graphs that two edges or more connect")
     if k == 2:
         return bridge_components(G)
-    parent, value = cut_tree(G, Capacities(_edges(G), len(G.cols)))
+    parent, value = cut_tree(_edges(G))
     rows = np.flatnonzero(np.array(value) >= k)
     tree = _units(len(G), np.concatenate([rows, parent[rows]]), np.concatenate([parent[rows], rows]))
     return groups(G, sr.connected_components(tree).to_numpy())

@@ -25,6 +25,7 @@ DIFFERENCES: dict[str, str] = {
     "test_louvain.py::test_undirected_selfloops": _COMMUNITIES,
     "test_louvain.py::test_none_weight_param": _COMMUNITIES,
     "test_louvain.py::test_multigraph": "other communities for two graphs that differ in a weight",
+    "bipartite/tests/test_matching.py::TestMatching::test_eppstein_matching_simple": _MATCHING,
     "bipartite/tests/test_matching.py::TestMatching::test_hopcroft_karp_matching_simple": _MATCHING,
 }
 

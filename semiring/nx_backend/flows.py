@@ -6,7 +6,7 @@ the same for all maximum flows: the nodes from which the target can be reached a
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import networkx as nx
 import numpy as np
@@ -23,10 +23,10 @@ from .graph import Graph, Node
 from .registry import implements, refuse
 
 
-class Capacities(NamedTuple):
-    """The capacities of the edges.
+class Network:
+    """A matrix of capacities, and its entries in both directions.
 
-    Attributes
+    Parameters
     ----------
     A : Matrix
         Infinite capacities are more than `total`.
@@ -34,17 +34,48 @@ class Capacities(NamedTuple):
         The sum of the finite capacities: a flow that exceeds it has no limit.
     """
 
-    A: Matrix
-    total: Any
+    def __init__(self, A: Matrix, total: Any) -> None:
+        self.A, self.total = A, total
+        rows, cols, values = (np.asarray(part) for part in A.to_coo(device="cpu"))
+        n = A.nrows
+        one = rows * n + cols
+        self.keys = np.unique(np.concatenate([one, cols * n + rows]))
+        self.capacity = np.zeros(len(self.keys))
+        self.capacity[np.searchsorted(self.keys, one)] = values
+        self.tails, self.heads = np.divmod(self.keys, n)
+        self.reverse = np.searchsorted(self.keys, self.heads * n + self.tails)
+
+    def flow(self, source: int, target: int) -> Flow:
+        """Return a maximum flow; raise NetworkXUnbounded if infinite capacities lead to the target."""
+        found = sr.maximum_flow(self.A, source, target)
+        if found.value > self.total:
+            raise nx.NetworkXUnbounded("Infinite capacity path, flow unbounded above.")
+        return found
+
+    def target_side(self, found: Flow, target: int) -> NDArray[np.bool_]:
+        """Return the rows from which the target can be reached along edges that are not full."""
+        n = self.A.nrows
+        rows, cols, values = (np.asarray(part) for part in found.flow.to_coo(device="cpu"))
+        flow = np.zeros(len(self.keys))
+        flow[np.searchsorted(self.keys, rows * n + cols)] = values
+        # Of floats, what is left of a full edge may be a rounding error.
+        least = 2.0**-47 * float(found.value) if self.A.dtype.kind == "f" else 0
+        left = self.capacity - flow + flow[self.reverse] > least
+        into = left[self.reverse]  # of entry (v, u): whether u can still send to v
+        indptr = np.append(0, np.cumsum(np.bincount(self.tails[into], minlength=n)))
+        steps = sparse.csr_array((np.ones(indptr[-1]), self.heads[into], indptr), shape=(n, n))
+        side = np.zeros(n, np.bool_)
+        side[breadth_first_order(steps, target, return_predecessors=False)] = True
+        return side
 
 
-def _capacities(G: Graph, capacity: Any) -> Capacities:
+def _capacities(G: Graph, capacity: Any) -> Network:
     """Return the capacities, made when first needed."""
     if G.is_multigraph():
         raise nx.NetworkXError("MultiGraph and MultiDiGraph not supported (yet).")
     values = G.weights(capacity, float("inf"))
 
-    def make() -> Capacities:
+    def make() -> Network:
         limits = np.ones(len(G.cols)) if values is None else values
         finite = np.isfinite(limits)
         if (limits < 0).any():
@@ -52,9 +83,9 @@ def _capacities(G: Graph, capacity: Any) -> Capacities:
         whole = bool((limits[finite] == np.floor(limits[finite])).all()) and float(limits[finite].sum()) < 2**52
         total = limits[finite].sum()
         bounded = np.where(finite, limits, total + 1)
-        return Capacities(G.of_slots(bounded.astype(np.int64) if whole else bounded), total)
+        return Network(G.of_slots(bounded.astype(np.int64) if whole else bounded), total)
 
-    made: Capacities = G.kept(("capacities", capacity), make)
+    made: Network = G.kept(("capacities", capacity), make)
     return made
 
 
@@ -72,32 +103,7 @@ def _flow(G: Graph, source: Node, target: Node, capacity: Any, flow_func: Any, o
             raise nx.NetworkXError(f"node {node!s} not in graph")
     if source == target:
         raise nx.NetworkXError("source and sink are the same node")
-    return _bounded(_capacities(G, capacity), G.index[source], G.index[target])
-
-
-def _bounded(capacities: Capacities, source: int, target: int) -> Flow:
-    found = sr.maximum_flow(capacities.A, source, target)
-    if found.value > capacities.total:
-        raise nx.NetworkXUnbounded("Infinite capacity path, flow unbounded above.")
-    return found
-
-
-def target_side(A: Matrix, found: Flow, target: int) -> NDArray[np.bool_]:
-    """Return the rows from which the target can be reached along edges that are not full."""
-    capacity, flow = (_scipy(M) for M in (A, found.flow))
-    left = (capacity - flow + flow.T).tocsr()
-    # Of floats, what is left of a full edge may be a rounding error.
-    least = 0 if A.dtype.kind != "f" else 2.0**-47 * float(found.value)
-    left.data[left.data <= least] = 0
-    left.eliminate_zeros()
-    side = np.zeros(A.nrows, np.bool_)
-    side[breadth_first_order(left.T.tocsr(), target, return_predecessors=False)] = True
-    return side
-
-
-def _scipy(M: Matrix) -> sparse.coo_array:
-    rows, cols, values = (np.asarray(part) for part in M.to_coo(device="cpu"))
-    return sparse.coo_array((np.broadcast_to(values, rows.shape).astype(np.float64), (rows, cols)), shape=M.shape)
+    return _capacities(G, capacity).flow(G.index[source], G.index[target])
 
 
 @implements()
@@ -142,18 +148,18 @@ def minimum_cut(
     """Return the value of a minimum cut, and its two sets of nodes."""
     G = flowG
     found = _flow(G, _s, _t, capacity, flow_func, kwargs)
-    side = target_side(_capacities(G, capacity).A, found, G.index[_t])
+    side = _capacities(G, capacity).target_side(found, G.index[_t])
     return _number(found.value), (set(G.labels(np.flatnonzero(~side))), set(G.labels(np.flatnonzero(side))))
 
 
-def cut_tree(G: Graph, capacities: Capacities) -> tuple[NDArray[np.int64], list[Any]]:
+def cut_tree(network: Network) -> tuple[NDArray[np.int64], list[Any]]:
     """Return for each row but the first its parent in a Gomory-Hu tree, and the value of the cut between them."""
-    n = len(G)
+    n = network.A.nrows
     parent, value = np.zeros(n, np.int64), [0] * n
     for source in range(1, n):
         target = int(parent[source])
-        found = _bounded(capacities, source, target)
-        apart = ~target_side(capacities.A, found, target)
+        found = network.flow(source, target)
+        apart = ~network.target_side(found, target)
         moved = np.flatnonzero(apart & (parent == target))
         parent[moved[(moved != source) & (moved != 0)]] = source
         value[source] = _number(found.value)
@@ -171,7 +177,7 @@ def gomory_hu_tree(G: Graph, capacity: Any = "capacity", flow_func: Any = None) 
         raise refuse("a flow function of NetworkX")
     if len(G) == 0:
         raise nx.NetworkXError("Empty Graph does not have a Gomory-Hu tree representation")
-    parent, value = cut_tree(G, _capacities(G, capacity))
+    parent, value = cut_tree(_capacities(G, capacity))
     tree = nx.Graph()
     tree.add_nodes_from(G.nodes)
     tree.add_weighted_edges_from(zip(G.nodes[1:], G.labels(parent[1:]), value[1:], strict=True))
@@ -191,8 +197,8 @@ def stoer_wagner(G: Graph, weight: Any = "weight", heap: Any = BinaryHeap) -> tu
         raise nx.NetworkXError("graph has a negative-weighted edge.")
     if heap is not BinaryHeap or (values is not None and not np.isfinite(values).all()):
         raise refuse("another heap or infinite weights")
-    A = G.matrix(weight)
-    best = min((sr.maximum_flow(A, 0, target).value, target) for target in range(1, n))[1]
-    found = sr.maximum_flow(A, 0, best)
-    side = target_side(A, found, best)
+    network = Network(G.matrix(weight), np.inf)
+    best = min((network.flow(0, target).value, target) for target in range(1, n))[1]
+    found = network.flow(0, best)
+    side = network.target_side(found, best)
     return _number(found.value), (G.labels(np.flatnonzero(side)), G.labels(np.flatnonzero(~side)))

@@ -127,10 +127,11 @@ def _correlation(x: NDArray[Any], y: NDArray[Any]) -> float:
     if not len(x):
         raise refuse("a correlation without edges")
     x, y = x - x.mean(), y - y.mean()
-    spread = float(np.sqrt(np.dot(x, x) * np.dot(y, y)))
+    # Sums of products of few numbers: `dot` would start the threads of a BLAS.
+    spread = float(np.sqrt((x * x).sum() * (y * y).sum()))
     if not spread > 1e-9 * len(x):
         raise refuse("a correlation of constant values")
-    return float(np.dot(x, y)) / spread
+    return float((x * y).sum()) / spread
 
 
 @implements(cheap=True)
