@@ -76,6 +76,8 @@ def _costs(G: Graph, weight: Any, sign: int) -> NDArray[Any]:
     if G.neighbours.once is None:
         raise nx.NetworkXNotImplemented("not implemented for directed type")
     values = G.weights(weight)
+    if values is not None and not np.isfinite(values).all():
+        raise refuse("a matching with infinite weights")
     return sign * (np.ones(len(G.rows), np.int64) if values is None else values)[G.neighbours.once]
 
 
@@ -146,6 +148,8 @@ def to_vertex_cover(G: Graph, matching: Any, top_nodes: Any = None) -> set[Node]
     if G.is_directed():
         raise refuse("a vertex cover of a directed graph")
     top, bottom = bipartite_sets(G, top_nodes)
+    if not top <= set(G):
+        raise refuse("nodes that are not in the graph")
     n, left = len(G), np.zeros(len(G), np.bool_)
     left[[G.index[node] for node in top]] = True
     if any(u not in G or v not in G for u, v in matching.items()) or (left[G.rows] == left[G.cols]).any():

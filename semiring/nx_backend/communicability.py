@@ -1,11 +1,12 @@
 """Functions of the adjacency matrix: its exponential, its principal eigenvector, and the energy of its Laplacian.
 
-The exponential of a symmetric matrix A = V diag(w) V' is V diag(exp w) V': one decomposition, kept with the graph,
+The exponential of a symmetric matrix A = V diag(w) V' is V diag(exp w) V': one decomposition
 serves all of its centralities.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import networkx as nx
@@ -22,6 +23,8 @@ from .components import strong
 from .graph import Graph, Node
 from .registry import implements, left_to_networkx, refuse
 
+#: Dense matrices of at most so many rows are kept: 32 MiB.
+_LARGEST_KEPT = 2048
 #: The change of a vector, for each of its entries, at which further steps of an iteration only change rounding errors.
 _NEGLIGIBLE = 1e-15
 
@@ -37,10 +40,17 @@ def scipy_array(G: Graph, weight: Any) -> sparse.csr_array:
 
 def spectrum(G: Graph, weight: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the eigenvalues and the eigenvectors, as columns, of a symmetric adjacency matrix."""
-    made: tuple[NDArray[np.float64], NDArray[np.float64]] = G.kept(
-        ("spectrum", weight), lambda: tuple(np.linalg.eigh(scipy_array(G, weight).toarray()))
-    )
+
+    def make() -> Any:
+        return tuple(np.linalg.eigh(scipy_array(G, weight).toarray()))
+
+    made: tuple[NDArray[np.float64], NDArray[np.float64]] = keep_small(G, ("spectrum", weight), make)
     return made
+
+
+def keep_small(G: Graph, key: Any, make: Callable[[], Any]) -> Any:
+    """Return a dense matrix of all pairs of nodes, kept with the graph if it is small."""
+    return G.kept(key, make) if len(G) <= _LARGEST_KEPT else make()
 
 
 @implements()

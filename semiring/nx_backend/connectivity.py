@@ -49,7 +49,8 @@ def _nodes(G: Graph) -> Network:
 
 
 def _units(n: int, rows: NDArray[np.int64], cols: NDArray[np.int64]) -> Matrix:
-    return Matrix.from_coo(rows, cols, np.int64(1), shape=(n, n), dup_op="any").wait()
+    """Return the matrix of capacities 1, on the CPU: many small flows are many paths, one after the other."""
+    return Matrix.from_coo(rows, cols, np.int64(1), shape=(n, n), dup_op="any", device="cpu").wait()
 
 
 def _pair(G: Graph, s: Any, t: Any) -> bool:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from semiring import algorithms as sr
 
-from .communicability import scipy_array
+from .communicability import keep_small, scipy_array
 from .graph import Graph, Node
 from .registry import implements, refuse
 
@@ -35,7 +35,7 @@ def _inverse(G: Graph, weight: Any, dtype: Any, solver: str) -> NDArray[np.float
         raise refuse("currents with another solver or type, or of fewer than three nodes")
     if values is not None and not values.min() > 0:
         raise refuse("currents with weights that are not positive")
-    made: NDArray[np.float64] = G.kept(("potentials", weight), lambda: _inverted(G, weight))
+    made: NDArray[np.float64] = keep_small(G, ("potentials", weight), lambda: _inverted(G, weight))
     return made
 
 

@@ -44,7 +44,7 @@ def girth(G: Graph) -> float:
     return int(shortest)
 
 
-@implements()
+@implements(cheap=True)
 def approximate_diameter(G: Graph, seed: Any = None) -> int:
     """Return the greatest distance from the node that a search from a random one reaches last."""
     n = len(G)

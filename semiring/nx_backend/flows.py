@@ -177,7 +177,8 @@ def gomory_hu_tree(G: Graph, capacity: Any = "capacity", flow_func: Any = None) 
         raise refuse("a flow function of NetworkX")
     if len(G) == 0:
         raise nx.NetworkXError("Empty Graph does not have a Gomory-Hu tree representation")
-    parent, value = cut_tree(_capacities(G, capacity))
+    known = _capacities(G, capacity)
+    parent, value = cut_tree(known if known.A.device == "cpu" else Network(known.A.to("cpu"), known.total))
     tree = nx.Graph()
     tree.add_nodes_from(G.nodes)
     tree.add_weighted_edges_from(zip(G.nodes[1:], G.labels(parent[1:]), value[1:], strict=True))
@@ -197,7 +198,7 @@ def stoer_wagner(G: Graph, weight: Any = "weight", heap: Any = BinaryHeap) -> tu
         raise nx.NetworkXError("graph has a negative-weighted edge.")
     if heap is not BinaryHeap or (values is not None and not np.isfinite(values).all()):
         raise refuse("another heap or infinite weights")
-    network = Network(G.matrix(weight), np.inf)
+    network = Network(G.matrix(weight).to("cpu"), np.inf)
     best = min((network.flow(0, target).value, target) for target in range(1, n))[1]
     found = network.flow(0, best)
     side = network.target_side(found, best)

@@ -10,6 +10,7 @@ import pytest
 
 from tests.nx_backend.test_results import BIPARTITE, CONNECTED, DIRECTED, GRAPHS, SPARSE, STRONG, TREE, weighted
 
+pytestmark = pytest.mark.costly
 bipartite = nx.bipartite
 
 
