@@ -35,14 +35,10 @@ _HITS = (
     "left to NetworkX."
 )
 _KATZ = "By iteration; negative weights, and alpha beyond the inverse of the largest eigenvalue, are left to NetworkX."
-_LOUVAIN = (
-    "Other communities than NetworkX's for the same seed; directed graphs, negative weights and max_level "
-    "are left to NetworkX."
-)
 _NEGATIVE_LENGTHS = "Negative lengths are left to NetworkX."
 _PRODUCT = "Multigraphs, and graphs with self-loops, are left to NetworkX."
 _PARTITION = "Sets that are not a partition are left to NetworkX."
-_PROPAGATION = (
+_OTHER_COMMUNITIES = (
     "Other communities than NetworkX's for the same seed; directed graphs and negative weights are left to NetworkX."
 )
 _SORTED = "sort_neighbors is left to NetworkX."
@@ -75,7 +71,7 @@ FUNCTIONS: Final[dict[str, str]] = {
     "articulation_points": "",
     "astar_path": "Heuristics and negative lengths are left to NetworkX.",
     "astar_path_length": "Heuristics and negative lengths are left to NetworkX.",
-    "asyn_lpa_communities": _PROPAGATION,
+    "asyn_lpa_communities": _OTHER_COMMUNITIES,
     "attracting_components": "",
     "attribute_assortativity_coefficient": "",
     "attribute_mixing_dict": "",
@@ -171,7 +167,7 @@ FUNCTIONS: Final[dict[str, str]] = {
     "eigenvector_centrality_numpy": "",
     "eppstein_matching": _DIRECTED,
     "estrada_index": "All edges count, those of weight 0 too.",
-    "fast_label_propagation_communities": _PROPAGATION,
+    "fast_label_propagation_communities": _OTHER_COMMUNITIES,
     "fiedler_vector": _FIEDLER,
     "flow_hierarchy": "",
     "floyd_warshall": "Graphs with negative cycles are left to NetworkX.",
@@ -255,7 +251,7 @@ FUNCTIONS: Final[dict[str, str]] = {
     "laplacian_centrality": _DIRECTED,
     "laplacian_matrix": "",
     "latapy_clustering": _UNDIRECTED_SIMPLE,
-    "leiden_communities": "Undirected graphs without negative weights; max_level is not supported.",
+    "leiden_communities": "Undirected graphs without negative weights.",
     "leiden_partitions": "Undirected graphs without negative weights.",
     "lexicographic_product": _PRODUCT,
     "line_graph": "create_using is left to NetworkX.",
@@ -264,8 +260,8 @@ FUNCTIONS: Final[dict[str, str]] = {
     "local_efficiency": "Multigraphs and self-loops are left to NetworkX.",
     "local_node_connectivity": _FLOWS,
     "local_reaching_centrality": "Weights and given paths are left to NetworkX.",
-    "louvain_communities": _LOUVAIN,
-    "louvain_partitions": _PROPAGATION,
+    "louvain_communities": _OTHER_COMMUNITIES,
+    "louvain_partitions": _OTHER_COMMUNITIES,
     "lowest_common_ancestor": "Of several lowest ones another may be returned.",
     "max_weight_matching": _ASSIGNMENT,
     "maximal_independent_set": "Another set than NetworkX's for the same seed.",

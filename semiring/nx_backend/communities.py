@@ -65,15 +65,12 @@ def louvain_communities(
     seed: Any = None,
 ) -> list[set[Node]]:
     """Return communities of high modularity, of the last level."""
-    if max_level is not None:
-        if max_level <= 0:
-            raise ValueError("max_level argument must be a positive integer or None")
-        raise refuse("a number of levels")
+    _check_level(max_level)
     if not len(G.cols):
         return [{node} for node in G.nodes]
     A = _weighted(G, weight)
     found = left_to_networkx(lambda: sr.louvain(A, resolution=resolution, tol=threshold, seed=_seed(seed)))
-    return list(groups(G, found.labels.to_numpy()))
+    return _at_level(G, found, max_level)
 
 
 @implements()
@@ -81,15 +78,23 @@ def leiden_communities(
     G: Graph, weight: Any = "weight", resolution: float = 1, max_level: int | None = None, seed: Any = None
 ) -> list[set[Node]]:
     """Return connected communities of high modularity; NetworkX itself has no implementation."""
-    if max_level is not None:
-        if max_level <= 0:
-            raise ValueError("max_level argument must be a positive integer or None")
-        raise refuse("a number of levels")
+    _check_level(max_level)
     if not len(G.cols):
         return [{node} for node in G.nodes]
     A = _weighted(G, weight)
     found = left_to_networkx(lambda: sr.leiden(A, resolution=resolution, seed=_seed(seed)))
-    return list(groups(G, found.labels.to_numpy()))
+    return _at_level(G, found, max_level)
+
+
+def _check_level(max_level: int | None) -> None:
+    if max_level is not None and max_level <= 0:
+        raise ValueError("max_level argument must be a positive integer or None")
+
+
+def _at_level(G: Graph, found: sr.Communities, max_level: int | None) -> list[set[Node]]:
+    """Return the communities of a level, of the last one by default."""
+    labels = found.labels if max_level is None else found.levels[:max_level][-1]
+    return list(groups(G, labels.to_numpy()))
 
 
 @implements()

@@ -24,6 +24,7 @@ DIFFERENCES: dict[str, str] = {
     "test_louvain.py::test_karate_club_partition": _COMMUNITIES,
     "test_louvain.py::test_undirected_selfloops": _COMMUNITIES,
     "test_louvain.py::test_none_weight_param": _COMMUNITIES,
+    "test_louvain.py::test_max_level": "a hierarchy of one level, and the test expects several",
     "test_louvain.py::test_multigraph": "other communities for two graphs that differ in a weight",
     "bipartite/tests/test_matching.py::TestMatching::test_eppstein_matching_simple": _MATCHING,
     "bipartite/tests/test_matching.py::TestMatching::test_hopcroft_karp_matching_simple": _MATCHING,

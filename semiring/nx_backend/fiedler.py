@@ -88,8 +88,9 @@ def spectral_bisection(
     method: str = "tracemin_pcg",
     seed: Any = None,
 ) -> tuple[set[Node], set[Node]]:
-    """Return the nodes where the Fiedler vector is negative, and the others."""
+    """Return the nodes where the Fiedler vector has the sign of the first node, and the others."""
     if G.is_directed():
         raise nx.NetworkXNotImplemented("not implemented for directed type")
     vector = fiedler_vector(G, weight, normalized, tol, method, seed)
-    return tuple(set(G.labels(np.flatnonzero(side))) for side in (~(vector >= 0), vector >= 0))  # type: ignore[return-value]
+    second = (vector if vector[0] < 0 else -vector) >= 0
+    return set(G.labels(np.flatnonzero(~second))), set(G.labels(np.flatnonzero(second)))

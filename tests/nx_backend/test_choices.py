@@ -138,7 +138,10 @@ def test_levels_end_with_the_communities(name: str) -> None:
     G = path_of_blocks()
     levels = list(getattr(nx.community, name)(G, seed=1, backend="semiring"))
     assert all(nx.community.is_partition(G, level) for level in levels)
-    last = getattr(nx.community, name.replace("partitions", "communities"))(G, seed=1, backend="semiring")
+    communities = getattr(nx.community, name.replace("partitions", "communities"))
+    first = communities(G, seed=1, max_level=1, backend="semiring")
+    assert {frozenset(part) for part in first} == {frozenset(part) for part in levels[0]}
+    last = communities(G, seed=1, backend="semiring")
     assert {frozenset(part) for part in levels[-1]} == {frozenset(part) for part in last}
     assert len(last) == 6
 
