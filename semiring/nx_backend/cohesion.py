@@ -13,7 +13,7 @@ from semiring import Vector
 from semiring import algorithms as sr
 
 from .convert import subgraph
-from .cores import directed_cores, layers
+from .cores import directed_cores
 from .graph import Graph, Node
 from .registry import implements, left_to_networkx, refuse
 from .sorted_sets import among
@@ -149,13 +149,6 @@ def k_corona(G: Graph, k: int, core_number: Any = None) -> nx.Graph:
     cores = _given_cores(G, core_number)
     inner = np.bincount(G.rows, weights=cores[G.cols] >= k, minlength=len(G))
     return subgraph(G, (cores == k) & (inner == k))
-
-
-@implements()
-def onion_layers(G: Graph) -> dict[Node, int]:
-    """Return the round in which each node is removed, where all nodes of few neighbours are removed at once."""
-    _without_loops(G, "Input graph contains")
-    return G.by_node(layers(G.neighbours.indptr, G.cols)[1])
 
 
 @implements()

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from semiring import Matrix
 
 from .bipartite_measures import entries_of_rows
+from .convert import whole
 from .graph import Graph, Node
 from .registry import implements, refuse
 
@@ -48,7 +49,7 @@ def _joined(B: Graph, nodes: Any, shares: NDArray[Any] | None = None, *, multigr
     made = kinds[B.is_directed()]()
     made.graph.update(B.graph)
     rows = [B.index[node] for node in listed]
-    data = B.node_data
+    data = whole(B).node_data
     made.add_nodes_from(listed if data is None else zip(listed, map(data.__getitem__, rows), strict=True))
     if not rows:
         return Joined(made, [], [], *(np.zeros(0, np.int64) for _ in range(3)))
@@ -72,11 +73,9 @@ def _joined(B: Graph, nodes: Any, shares: NDArray[Any] | None = None, *, multigr
 
 
 def _check(B: Graph) -> None:
-    """Refuse a conversion without the attributes of nodes, which NetworkX copies, and does not ask for."""
+    """Raise for a multigraph."""
     if B.is_multigraph():
         raise nx.NetworkXNotImplemented("not implemented for multigraph type")
-    if B.node_data is None:
-        raise refuse("a projection of a graph that was converted without the attributes of its nodes")
 
 
 @implements()
