@@ -1,20 +1,25 @@
 """Maximal matchings: edges of which no two share an end, and to which none can be added.
 
 Sources: Preis, "Linear Time 1/2-Approximation Algorithm for Maximum Weighted Matching in General Graphs", STACS 1999
-(locally heaviest edges); Birn et al., "Efficient Parallel and External Matching", Euro-Par 2013.
+(locally heaviest edges); Birn et al., "Efficient Parallel and External Matching", Euro-Par 2013; Karp, Sipser, "Maximum
+matchings in sparse random graphs", FOCS 1981 (low degrees first).
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from semiring import Matrix, Vector, indexunary, ops
+from semiring import Matrix, Vector, indexunary, ops, unary
 
 from ..checks import seed_of, undirected, weights
+from ..entries import listed, positions
 from ..progress import Progress, reporter
+from ..randomness import thunk
 
 # The same number for both directions of an edge.
 _of_edge = indexunary.register_anonymous("random(min(i, j), max(i, j), k)", "random_of_edge")
+# 1 / degree^2, of the degree rounded to a power of two.
+_preference = unary.register_anonymous("ldexp(1.0, -2 * frexpe(1.5 * x))", "degree_preference")
 
 
 @ops.reports_memory
@@ -29,7 +34,7 @@ def maximal_matching(A: Matrix, *, weighted: bool = False, seed: int = 0, progre
         Whether heavy edges are preferred: the weight of the matching is then at least half of the largest possible one,
         if weights are positive.  A must be symmetric in its values too.  Otherwise values are not read.
     seed : int
-        Determines the order of edges (of equal weight).
+        Determines the order of edges, of those of equal weight if `weighted`.
     progress : callable, optional
         ``progress(done, None)`` is called with the number of rounds after each one; an exception in it ends the
         computation.
@@ -49,12 +54,15 @@ def maximal_matching(A: Matrix, *, weighted: bool = False, seed: int = 0, progre
 
     Notes
     -----
-    The matching is that of the greedy algorithm in the order of (weight, random number of the edge): every vertex
-    points at its best neighbour, and edges that are pointed at from both ends are taken.  Cost O(n + the edges between
-    unmatched vertices) a round; O(log n) rounds if few weights differ, more on long chains of increasing weights.
-    Synchronises a few times a round.
+    In each round every vertex points at its best neighbour, and edges that are pointed at from both ends are taken.
+    The best edge has the largest weight if `weighted`, and of several the largest random number / (degree(u)
+    degree(v))^2, with the degrees among the vertices that are left: ends of low degree are matched first, as they have
+    few other partners.  The matching has at least half of the largest possible number of edges, 95% on sparse random
+    graphs.  Cost O(n + the edges between unmatched vertices) a round; O(log n) rounds if few weights differ, more on
+    long chains of increasing weights.  Synchronises a few times a round.
 
-    Sources: Preis, STACS 1999; Birn et al., "Efficient Parallel and External Matching", Euro-Par 2013.
+    Sources: Preis, STACS 1999; Birn et al., "Efficient Parallel and External Matching", Euro-Par 2013; Karp, Sipser,
+    "Maximum matchings in sparse random graphs", FOCS 1981.
 
     Examples
     --------
@@ -67,27 +75,37 @@ def maximal_matching(A: Matrix, *, weighted: bool = False, seed: int = 0, progre
     if weighted:
         weights("maximal_matching", A)
     B = A.select("offdiag")
-    if not weighted:
-        B = B.apply(_of_edge, right=seed).dup()
-    mate, itself, rounds = Vector(np.int64, n, device=A.device), Vector.full(0, n, np.int64, device=A.device), 0
-    itself = itself.apply("rowindex").dup()
+    B = B.dup() if weighted else B.apply("second", right=np.bool_(True)).dup()
+    mate, rounds = Vector(np.int64, n, device=A.device), 0
+    number = Vector.full(0, n, np.int64, device=A.device).apply("rowindex").dup()
     while B.nvals:
-        best, column = B.maxloc()
-        if weighted:
-            _, column = B.dup(mask=_full(best, n).ewise_mult(B, "eq").V).apply(_of_edge, right=seed).maxloc()
-        pointer = itself.dup()
-        pointer(column.S) << column
-        mutual = pointer[pointer].ewise_mult(itself, "eq").dup(mask=column.S)
-        mate(mutual.V) << pointer
-        free = Vector.full(True, n, device=A.device)
-        free(mate.S) << False
-        B = B.dup(mask=free.ewise_mult(B, "first").ewise_mult(free, "land").V)
+        column = _preferred(B, weighted, thunk(seed, rounds))
+        vertices, chosen = listed(column)  # synchronises
+        mutual = column[chosen].ewise_mult(vertices, "eq").dup()
+        pairs, others = (positions(mutual.select("==", taken)) for taken in (True, False))
+        mate[number[vertices[pairs]]] = number[chosen[pairs]].dup()
+        left = vertices[others].dup()
+        B, number = B[left, left].dup(), number[left].dup()
         report(rounds := rounds + 1, None)
     if rounds == 0:
         report(0, None)
     return mate
 
 
-def _full(v: Vector, n: int) -> Vector:
-    """v with zeros where entries are missing."""
-    return Vector.full(0, n, v.dtype, device=v.device).ewise_add(v, "second")
+def _preferred(B: Matrix, weighted: bool, seed: int) -> Vector:
+    """p(v) = the neighbour u with the largest (weight, random(u, v) / degree(u)^2), missing where v has no neighbour.
+
+    Degrees are rounded to powers of two, so that quotients are exact: then of the edges of largest (weight,
+    random / (degree(u)^2 degree(v)^2)) one is preferred from both ends.
+    """
+    n, heaviest = B.nrows, B
+    if weighted:
+        best, column = B.maxloc()
+        best = Vector.full(0, n, B.dtype, device=B.device).ewise_add(best, "second")
+        heaviest = B.dup(mask=best.ewise_mult(B, "eq").V)
+        if heaviest.nvals == column.nvals:
+            return column
+    ones = B.apply("second", right=np.bool_(True))
+    degree = Vector.full(0.0, n, device=B.device).ewise_add(ones.reduce_rowwise("plus"), "second")
+    drawn = heaviest.apply(_of_edge, right=seed)
+    return drawn.ewise_mult(degree.apply(_preference).dup(), "times").maxloc()[1]

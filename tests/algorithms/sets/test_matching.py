@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import networkx as nx
@@ -37,6 +38,117 @@ def test_maximal_matching(S: Any, weighted: bool) -> None:
         graph = nx.Graph([(i, j, {"weight": W[i, j]}) for i, j in edges])
         best = sum(graph[i][j]["weight"] for i, j in nx.max_weight_matching(graph))
         assert sum(W[v, u] for v, u in mate.items()) >= best  # each edge counts twice: at least half of the best
+
+
+def size_of(A: sr.Matrix, **options: Any) -> int:
+    return len(pairs(sr.algorithms.maximal_matching(A, **options))) // 2
+
+
+SPARSE = {
+    "general": lambda seed: nx.gnm_random_graph(60, 120, seed=seed),
+    "sparse": lambda seed: nx.gnm_random_graph(80, 60, seed=seed),
+    "bipartite": lambda seed: nx.bipartite.gnmk_random_graph(40, 40, 130, seed=seed),
+    "tree": lambda seed: nx.random_labeled_tree(80, seed=seed),
+    "grid": lambda seed: nx.convert_node_labels_to_integers(nx.grid_2d_graph(8, 9)),
+}
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("kind", SPARSE)
+def test_maximal_matchings_are_close_to_maximum_ones(kind: str, weighted: bool) -> None:
+    """Of ends of equal degree and weight any edge may be chosen; equal weights decide nothing."""
+    found, best = 0, 0
+    for seed in range(10):
+        G = SPARSE[kind](seed)
+        A = matrix(nx.to_scipy_sparse_array(G, dtype=np.float64), None)
+        sizes = [size_of(A, weighted=weighted, seed=each) for each in range(3)]
+        most = len(nx.max_weight_matching(G, maxcardinality=True))
+        assert all(0.8 * most <= size <= most for size in sizes)
+        found, best = found + sum(sizes), best + 3 * most
+    assert found >= 0.93 * best
+
+
+def test_weights_of_few_values() -> None:
+    """Of several edges of the largest weight, those with ends of low degree are taken first; integers of 8 bits too."""
+    found, best = 0.0, 0.0
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        G = nx.gnm_random_graph(60, 150, seed=seed)
+        for _, _, edge in G.edges(data=True):
+            edge["weight"] = int(rng.integers(1, 4))
+        A = matrix(nx.to_scipy_sparse_array(G, dtype=np.int8), None)
+        mate = pairs(sr.algorithms.maximal_matching(A, weighted=True, seed=seed))
+        found += sum(G[u][v]["weight"] for u, v in mate.items()) / 2
+        best += sum(G[u][v]["weight"] for u, v in nx.max_weight_matching(G))
+    assert 0.9 * best <= found <= best
+
+
+def test_degrees_beyond_the_type_of_the_weights() -> None:
+    """Each of 256 vertices next to the first one has a neighbour of degree 1, and prefers it."""
+    near = np.arange(1, 257)
+    rows, cols = np.concatenate([np.zeros(256, int), near]), np.concatenate([near, near + 256])
+    S = sp.csr_array((np.ones(512, np.int8), (rows, cols)), shape=(513, 513))
+    rounds: list[int] = []
+    mate = sr.algorithms.maximal_matching(
+        matrix(S + S.T, None), weighted=True, progress=lambda done, _: rounds.append(done)
+    )
+    assert pairs(mate) == {**dict(enumerate(range(257, 513), 1)), **dict(enumerate(range(1, 257), 257))}
+    assert rounds == [1]
+
+
+# File, mode (heavy, light or 0 without weights), value, and the share of it that the mean of ten seeds has to reach:
+# LAGraph's test_MaximalMatching.c.  Values are exact optima where the share is 0.85, else those of a greedy matching.
+LAGRAPH = [
+    ("random_unweighted_bipartite1.mtx", "", 150, 0.85),
+    ("random_unweighted_bipartite2.mtx", "", 150, 0.85),
+    ("random_unweighted_bipartite1.mtx", "", 143, 0.90),
+    ("random_unweighted_bipartite2.mtx", "", 147, 0.90),
+    ("random_unweighted_general1.mtx", "", 25, 0.85),
+    ("random_unweighted_general2.mtx", "", 100, 0.85),
+    ("random_unweighted_general1.mtx", "", 24, 0.90),
+    ("random_unweighted_general2.mtx", "", 95, 0.90),
+    ("random_weighted_bipartite1.mtx.gz", "heavy", 775940425564, 0.90),
+    ("random_weighted_bipartite2.mtx", "heavy", 417490248760, 0.90),
+    ("random_weighted_bipartite1.mtx.gz", "light", 181453589490, 0.80),
+    ("random_weighted_bipartite2.mtx", "light", 133704435764, 0.80),
+    ("random_weighted_general1.mtx.gz", "heavy", 783685067769, 0.90),
+    ("random_weighted_general1.mtx.gz", "light", 165090013148, 0.80),
+]
+
+
+@pytest.mark.parametrize(("file", "mode", "value", "share"), LAGRAPH)
+def test_lagraph_thresholds(shared_data: Path, file: str, mode: str, value: int, share: float) -> None:
+    A = sr.io.read(shared_data / "lagraph" / file)
+    W = A.dup("float64") if mode != "light" else A.dup("float64").apply("ainv").dup()
+    reached = []
+    for seed in range(10):
+        mate = sr.algorithms.maximal_matching(W, weighted=bool(mode), seed=seed)
+        assert pairs(mate)
+        if mode:
+            weight = abs(W.select("offdiag").ewise_mult(chosen(mate), "first").reduce_scalar("plus").value) / 2
+            reached.append(value / weight if mode == "light" else weight / value)
+        else:
+            reached.append(mate.nvals / 2 / value)
+    assert min(reached) >= share
+    assert np.mean(reached) >= share + 0.05
+
+
+def chosen(mate: sr.Vector) -> sr.Matrix:
+    found = mate.to_dict()
+    return sr.Matrix.from_coo(list(found), list(found.values()), True, shape=(mate.size, mate.size))
+
+
+def test_maximal_matchings_are_equal_on_all_engines() -> None:
+    S = undirected_pattern(60, 2.5)
+    W = sp.csr_array(S.multiply(np.add.outer(np.arange(60), np.arange(60)) % 5 + 1.0))
+    for weighted in (False, True):
+        found = []
+        for engine in ("cpu", "reference"):
+            with sr.use(engine):
+                found.append(sr.algorithms.maximal_matching(matrix(W, None), weighted=weighted, seed=4).to_dict())
+        assert found[0] == found[1]
+        again = sr.algorithms.maximal_matching(matrix(W, None), weighted=weighted, seed=4).to_dict()
+        assert again == found[0]
 
 
 def test_long_paths_take_few_rounds() -> None:
