@@ -41,6 +41,10 @@ def mmread(path: PathLike, *, dup_op: Any = None, progress: Progress | None = No
     below the diagonal of a symmetric (skew-symmetric, hermitian) file also stores ``A(j, i) = value`` (``-value``, its
     conjugate).
 
+    A file without a ``%%MatrixMarket`` line is read as LAGraph reads it: as ``coordinate real general`` if its first
+    line that is no comment has the numbers of rows, columns and entries, as ``array real general`` if it has those of
+    rows and columns.
+
     Parameters
     ----------
     path : str or PathLike

@@ -43,50 +43,40 @@ class Header:
 
 
 def read_header(text: NDArray[np.uint8], name: str) -> Header:
-    """Return the header of a text; InvalidFormat if it is malformed, with `name` as the file."""
-    banner, position = _line_at(text, 0)
-    words = banner.split()
-    if not words or words[0] != "%%matrixmarket":
-        raise InvalidFormat(f"{name}:1: expected a line that begins with %%MatrixMarket, found {banner[:60]!r}")
-    if len(words) != 5:
-        raise InvalidFormat(
-            f"{name}:1: expected %%MatrixMarket matrix FORMAT FIELD SYMMETRY (5 words), found {len(words)}"
-        )
-    _, kind, layout, field, symmetry = words
-    for found, allowed in (
-        (kind, ("matrix",)),
-        (layout, ("coordinate", "array")),
-        (field, _FIELDS),
-        (symmetry, _SYMMETRIES),
-    ):
-        if found not in allowed:
-            raise InvalidFormat(f"{name}:1: expected one of {', '.join(allowed)}, found {found!r}")
-    if layout == "array" and field == "pattern":
-        raise InvalidFormat(f"{name}:1: expected values in an array file, found the field 'pattern'")
-    if symmetry == "hermitian" and field != "complex":
-        raise InvalidFormat(f"{name}:1: expected the field 'complex' with 'hermitian', found {field!r}")
-    if symmetry == "skew-symmetric" and field in ("pattern", "unsigned-integer"):
-        raise InvalidFormat(f"{name}:1: expected signed values with 'skew-symmetric', found the field {field!r}")
+    """Return the header of a text; InvalidFormat if it is malformed, with `name` as the file.
 
+    Without a banner the fields are those that LAGraph_MMRead defines: ``coordinate real general`` if three sizes
+    follow, ``array real general`` if two do; a ``%%GraphBLAS`` line is then a comment.
+    """
+    first, after = _line_at(text, 0)
+    banner = first.startswith("%%matrixmarket")
+    layout, field, symmetry = _banner(first, name) if banner else ("", "real", "general")
+    position, line = (after, 2) if banner else (0, 1)
     dtype = None
-    line = 2
     while True:
         if position >= len(text):
-            raise InvalidFormat(f"{name}:{line}: expected a line with the sizes, found the end of the file")
+            expected = "a line with the sizes" if banner else "%%MatrixMarket or a line with the sizes"
+            raise InvalidFormat(f"{name}:{line}: expected {expected}, found the end of the file")
         content, following = _line_at(text, position)
-        if content.startswith("%%graphblas"):
-            dtype = _declared_type(content.split()[1:], name, line, symmetry, field) or dtype
         if content and not content.startswith("%"):
             break
+        if content.lstrip("% ").startswith("matrixmarket"):
+            raise InvalidFormat(
+                f"{name}:{line}: expected %%MatrixMarket at the beginning of line 1 alone, found {shortened(content)!r}"
+            )
+        if banner and content.startswith("%%graphblas"):
+            dtype = _declared_type(content.split()[1:], name, line, symmetry, field) or dtype
         position, line = following, line + 1
 
-    counted = ("rows", "columns") if layout == "array" else ("rows", "columns", "entries")
     sizes = content.split()
+    layout = layout or ("array" if len(sizes) == 2 else "coordinate")
+    counted = ("rows", "columns") if layout == "array" else ("rows", "columns", "entries")
     # LAGraph_MMWrite writes the number of entries in array files too.
     lengths = (2, 3) if layout == "array" else (3,)
     if len(sizes) not in lengths or not all(size.isascii() and size.isdigit() for size in sizes):
+        expected = "" if banner else "a line that begins with %%MatrixMarket, or "
         raise InvalidFormat(
-            f"{name}:{line}: expected the numbers of {', '.join(counted)}, found {shortened(content)!r}"
+            f"{name}:{line}: expected {expected}the numbers of {', '.join(counted)}, found {shortened(content)!r}"
         )
     place = f"{name}:{line}"
     nrows, ncols = (header_size(sizes[k], counted[k], place) for k in range(2))
@@ -105,6 +95,32 @@ def read_header(text: NDArray[np.uint8], name: str) -> Header:
         # With a declared float type, even the field "integer" may hold inf, as in LAGraph's test files.
         field = "real" if field != "pattern" else field
     return Header(layout == "array", field, symmetry, dtype, nrows, ncols, count, following, line + 1)
+
+
+def _banner(line: str, name: str) -> tuple[str, str, str]:
+    """Return the layout, the field and the symmetry in the first line of a text."""
+    words = line.split()
+    if len(words) != 5:
+        raise InvalidFormat(
+            f"{name}:1: expected %%MatrixMarket matrix FORMAT FIELD SYMMETRY (5 words), found {len(words)}"
+        )
+    banner, kind, layout, field, symmetry = words
+    for found, allowed in (
+        (banner, ("%%matrixmarket",)),
+        (kind, ("matrix",)),
+        (layout, ("coordinate", "array")),
+        (field, _FIELDS),
+        (symmetry, _SYMMETRIES),
+    ):
+        if found not in allowed:
+            raise InvalidFormat(f"{name}:1: expected one of {', '.join(allowed)}, found {found!r}")
+    if layout == "array" and field == "pattern":
+        raise InvalidFormat(f"{name}:1: expected values in an array file, found the field 'pattern'")
+    if symmetry == "hermitian" and field != "complex":
+        raise InvalidFormat(f"{name}:1: expected the field 'complex' with 'hermitian', found {field!r}")
+    if symmetry == "skew-symmetric" and field in ("pattern", "unsigned-integer"):
+        raise InvalidFormat(f"{name}:1: expected signed values with 'skew-symmetric', found the field {field!r}")
+    return layout, field, symmetry
 
 
 def _line_at(text: NDArray[np.uint8], position: int) -> tuple[str, int]:

@@ -207,6 +207,9 @@ TEXTS: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("u.mtx", f"{HEAD} integer general\n9 9 3\n1 1 18446744073709551615\n2 2 5\n3 9 7\n", {}),
     ("v.mtx", "%%MatrixMarket matrix array real general\n2 2\n1\n2\n3\n4\n", {}),
     ("w.mtx", f"{HEAD} real general\n0 0 0\n", {}),
+    ("bare.mtx", "%c\n9 9 7\n" + LOWER, {}),
+    ("bare_comments.mtx", "%c\n" * 40000 + "9 9 7\n" + LOWER, {}),
+    ("bare_array.mtx", "2 2\n1\n2\n3\n4\n", {}),
     ("x.graph", "3 2\n2\n1 3\n2\n", {}),
 )
 # The same lines, which end in a CR alone.
@@ -246,6 +249,7 @@ def test_text_in_shares(shape: tuple[int, int]) -> None:
         ("g.el", lines("{a} {b}") + "\n3 999999999999\n", OutOfMemory, "g.el:201: the id 999999999999"),
         ("j.el", lines("{a} {b}", "\r") + "\r3 x\r1 2\r", InvalidFormat, "j.el:201: expected an integer as target"),
         ("h.mtx", "junk\n", InvalidFormat, "h.mtx:1: "),
+        ("j.mtx", "9 9 2\n1 1 1\n2 2\n", InvalidFormat, "j.mtx:3: expected 3 columns"),
         ("i.csv", "1,2,3\n4,5\n", InvalidFormat, "i.csv:2: expected 3 columns"),
     ],
 )

@@ -47,8 +47,17 @@ def test_duplicates_of_mangled14() -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("", ":1: expected a line that begins with %%MatrixMarket"),
-        ("3 3 1\n1 1 1\n", ":1: expected a line that begins with %%MatrixMarket"),
+        ("", ":1: expected %%MatrixMarket or a line with the sizes, found the end"),
+        ("% c\n\n", ":3: expected %%MatrixMarket or a line with the sizes, found the end"),
+        ("junk\n", ":1: expected a line that begins with %%MatrixMarket, or the numbers of rows, columns, entries"),
+        ("%c\n3 3 1 1\n", ":2: .*, or the numbers of rows, columns, entries, found '3 3 1 1'"),
+        ("3 -3\n", ":1: .*, or the numbers of rows, columns, found '3 -3'"),
+        ("3 3 1\n1 1\n", ":2: expected 3 columns"),  # neither for LAGraph a pattern
+        ("3 3 2\n1 1 1\n", ":3: expected 2 entries, found the end"),
+        ("2 1\n1 2\n", ":2: expected 1 column"),
+        ("%MatrixMarket matrix coordinate real symmetric\n1 1 0\n", ":1: expected %%MatrixMarket at the beginning"),
+        ("%c\n" + HEAD.format("real", "symmetric") + "1 1 0\n", ":2: expected %%MatrixMarket .* of line 1 alone"),
+        ("%%MatrixMarkets matrix coordinate real general\n1 1 0\n", ":1: expected one of %%matrixmarket"),
         ("%%MatrixMarket matrix coordinate real\n1 1 0\n", r":1: .*5 words.*found 4"),
         (HEAD.format("real", "general"), ":2: expected a line with the sizes, found the end"),
         (HEAD.format("real", "general") + "-3 3 1\n", ":2: expected the numbers of rows, columns, entries"),
@@ -116,6 +125,31 @@ def test_fields_symmetries_and_layouts(content: str, dtype: str, expected: list[
     triples = parse_matrix_market(text(content))
     assert triples.values.dtype == dtype
     assert entries(triples) == expected
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        ("3 4 2\n1 2 .5\n3 4 -1e3\n", [(0, 1, 0.5), (2, 3, -1000.0)]),
+        ("% c\n%%GraphBLAS type int64_t\n\n3 3 1\n% c\n2 1 7\n", [(1, 0, 7.0)]),
+        ("2 2\n1\n2\n3\ninf\n", [(0, 0, 1.0), (0, 1, 3.0), (1, 0, 2.0), (1, 1, float("inf"))]),
+        ("4 4 0\n", []),
+        ("0 5\n", []),
+    ],
+)
+def test_files_without_a_banner(content: str, expected: list[Any]) -> None:
+    found = parse_matrix_market(text(content), "a.mtx")
+    assert (found.values.dtype, sorted(entries(found))) == (np.dtype(np.float64), expected)
+
+
+@needs_data
+@pytest.mark.parametrize("name", ["west0067", "full"])
+def test_lagraph_files_without_a_banner(name: str) -> None:
+    found, expected = (
+        parse_matrix_market(read_bytes(DATA / "lagraph" / f"{name}{end}.mtx"), name) for end in ("_noheader", "")
+    )
+    assert found.values.dtype == np.float64
+    assert entries(found) == entries(expected)
 
 
 @st.composite
