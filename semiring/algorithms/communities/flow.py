@@ -8,7 +8,7 @@ from semiring.exceptions import ConvergenceFailure, InvalidValue
 from ..checks import count, number, square, weights
 from ..components import connected_components
 from ..progress import Progress, reporter
-from ..scaling import row_shares
+from ..scaling import bounded_rows, row_shares
 from .coarsening import numbered
 from .moving import rounded
 
@@ -24,7 +24,7 @@ def markov_clustering(
     max_iter: int = 100,
     progress: Progress | None = None,
 ) -> Vector:
-    """R <- the rows of (R^e).^r, pruned and scaled to sum 1, from R = A with self-loops: clusters of the limit.
+    """R <- the rows of (R^e).^r, pruned and scaled to sum 1, from R = abs(A) with self-loops: clusters of the limit.
 
     A walk of e steps stays within a cluster with high probability, and the power r raises high probabilities above low
     ones, until every row holds few equal entries.
@@ -32,8 +32,8 @@ def markov_clustering(
     Parameters
     ----------
     A : Matrix, n x n
-        An entry (u, v) is an edge from u to v of finite weight, at least 0; every vertex gets a self-loop of its
-        largest weight.
+        An entry (u, v) is an edge from u to v of weight abs(A(u, v)), which must be finite; every vertex gets a
+        self-loop of its largest weight.
     expansion : e, at least 2
     inflation : r, above 1
         Larger values find smaller clusters.
@@ -60,6 +60,9 @@ def markov_clustering(
     Cost: e - 1 products an iteration, whose size `prune` bounds: at most 1 / prune entries a row.  Synchronises once an
     iteration.
 
+    LAGr_MarkovClustering of LAGraph differs: it scales columns, adds self-loops of weight 1 where there are none, and
+    returns for each column the row of its largest entry.  It divides by sums of signed weights, which may be 0.
+
     Source: van Dongen, "Graph Clustering by Flow Simulation", PhD thesis, University of Utrecht, 2000.
 
     Examples
@@ -69,7 +72,7 @@ def markov_clustering(
     {0: 0, 1: 0, 2: 0, 3: 1, 4: 1, 5: 1}
     """
     n = square("markov_clustering", A)
-    weights("markov_clustering", A, least=0, finite=True)
+    weights("markov_clustering", A, finite=True)
     expansion = count("markov_clustering", "expansion", expansion)
     max_iter = count("markov_clustering", "max_iter", max_iter)
     inflation = number("markov_clustering", "inflation", inflation)
@@ -79,7 +82,7 @@ def markov_clustering(
         raise InvalidValue(
             f"markov_clustering: expansion must be at least 2 and inflation above 1, got {expansion} and {inflation}"
         )
-    flow = row_shares(_with_loops(A, n))
+    flow = row_shares(_with_loops(A.dup("float64").apply("abs"), n))
     for done in range(max_iter):
         following = flow
         for _ in range(expansion - 1):
@@ -111,24 +114,25 @@ def _clusters(flow: Matrix, tol: float) -> Vector:
 
 
 def _with_loops(A: Matrix, n: int) -> Matrix:
-    """Return A in float64 without zeros, and with a self-loop of its largest weight, or of 1, at each vertex."""
-    positive = A.dup("float64").select(">", 0)
-    largest = Vector.full(1.0, n, device=A.device).ewise_add(positive.reduce_rowwise("max"), "second")
-    return positive.ewise_add(largest.diag(), "max")
+    """Return A in float64 without zeros, and with a self-loop of its largest magnitude, or of 1, at each vertex."""
+    present = A.dup("float64").select("!=", 0)
+    largest = Vector.full(1.0, n, device=A.device).ewise_add(present.apply("abs").reduce_rowwise("max"), "second")
+    return present.ewise_add(largest.diag(), "max")
 
 
 @ops.reports_memory
 def peer_pressure(A: Matrix, *, max_iter: int = 50, progress: Progress | None = None) -> Vector:
-    """c(v) = the cluster with the most votes A(u, v) / (sum over w of A(u, w)) of vertices u, of several the smallest.
+    """c(v) = the cluster with the most votes A(u, v) / (sum over w of abs(A(u, w))) of u, of several the smallest.
 
-    Every vertex has one vote, which it divides among its neighbours and itself by the weights of its edges; all
-    vertices move at once, from clusters of one vertex, until none moves.
+    Every vertex has one vote, which it divides among its neighbours and itself by the weights of its edges; a share is
+    a vote against where the weight is negative.  All vertices move at once, from clusters of one vertex, until none
+    moves.
 
     Parameters
     ----------
     A : Matrix, n x n
-        An entry (u, v) is an edge from u to v of finite weight, at least 0; every vertex gets a self-loop of its
-        largest weight.
+        An entry (u, v) is an edge from u to v of finite weight; every vertex gets a self-loop of its largest
+        abs(A(u, v)).
     max_iter : int
     progress : callable
         Called as ``progress(iterations done, max_iter)``.
@@ -148,8 +152,8 @@ def peer_pressure(A: Matrix, *, max_iter: int = 50, progress: Progress | None = 
     Cost O(n + nvals) an iteration.  Votes are rounded so that their sums are exact.  Synchronises once an iteration.
 
     LAGr_PeerPressureClustering of LAGraph differs where weights are not ones: it gives every vertex a self-loop of
-    weight 1, divides by sums of weights cast to integers (0 for weights below 1: infinite votes), compares rounded
-    sums, and returns the clusters of its last iteration even if vertices still move.
+    weight 1, divides by sums of signed weights cast to integers (0 for weights below 1: infinite votes), compares
+    rounded sums, and returns the clusters of its last iteration even if vertices still move.
 
     Source: Gilbert, Reinhardt, Shah, "A Unified Framework for Numerical and Combinatorial Computing", Computing in
     Science & Engineering 10(2), 2008.
@@ -161,9 +165,10 @@ def peer_pressure(A: Matrix, *, max_iter: int = 50, progress: Progress | None = 
     {0: 0, 1: 0, 2: 0, 3: 1, 4: 1, 5: 1}
     """
     n = square("peer_pressure", A)
-    weights("peer_pressure", A, least=0, finite=True)
+    weights("peer_pressure", A, finite=True)
     max_iter, report = count("peer_pressure", "max_iter", max_iter), reporter("peer_pressure", progress)
-    votes = rounded(row_shares(_with_loops(A, n)), float(max(n, 1))).T.dup()
+    edges, _, total = bounded_rows(_with_loops(A, n), lambda M: M.apply("abs"))
+    votes = rounded(total.apply("minv").ewise_mult(edges, "times"), float(max(n, 1))).T.dup()
     clusters = ops.singletons(Vector(bool, n, device=A.device))
     for done in range(max_iter):
         following = ops.vote(votes, clusters)

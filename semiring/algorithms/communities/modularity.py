@@ -82,14 +82,15 @@ def row_sums(A: Matrix) -> Vector:
 
 @dataclass(frozen=True)
 class PartitionQuality:
-    """How the edges of an undirected graph fit a partition; self-loops are not counted.
+    """How the edges of a graph fit a partition; self-loops are not counted.
 
     Attributes
     ----------
     groups : the number of labels in use
     intra_edges, inter_edges : edges within groups, and between them
     coverage : intra_edges / edges; NaN without edges
-    performance : (intra_edges + pairs of vertices in two groups without an edge) / pairs; NaN without pairs
+    performance : (intra_edges + pairs of vertices in two groups without an edge) / pairs; NaN without pairs.  Pairs are
+        ordered in a directed graph.
 
     Examples
     --------
@@ -112,8 +113,9 @@ def partition_quality(A: Matrix, labels: Vector) -> PartitionQuality:
 
     Parameters
     ----------
-    A : Matrix, n x n, symmetric
-        Values are not read, and self-loops are not counted.
+    A : Matrix, n x n
+        An entry (u, v) is an edge from u to v; if the structure is symmetric, (u, v) and (v, u) are one edge of an
+        undirected graph.  Values are not read, and self-loops are not counted.
     labels : Vector of size n, full, integer
         The group of each vertex, a number from 0.
 
@@ -137,15 +139,16 @@ def partition_quality(A: Matrix, labels: Vector) -> PartitionQuality:
     >>> sr.algorithms.partition_quality(A, Vector.from_dense([0, 0, 1])).performance
     0.6666666666666666
     """
-    n = undirected("partition_quality", A)
+    n = square("partition_quality", A)
+    ends = 2 if A.is_symmetric_structure else 1
     labels = labels_of("partition_quality", labels, n)
     k = number_of("partition_quality", labels)
     edges = A.select("offdiag")
-    intra = within(edges, labels).nvals // 2
-    inter = edges.nvals // 2 - intra
+    intra = within(edges, labels).nvals // ends
+    inter = edges.nvals // ends - intra
     sizes = mass_of_groups(labels, Vector.full(1.0, n, device=A.device), k).select(">", 0)
-    pairs = n * (n - 1) // 2
-    inside = int(sizes.inner(sizes.apply("minus", right=1.0)).value or 0) // 2
+    pairs = n * (n - 1) // ends
+    inside = int(sizes.inner(sizes.apply("minus", right=1.0)).value or 0) // ends
     good = intra + (pairs - inside) - inter
     return PartitionQuality(
         groups=sizes.nvals,

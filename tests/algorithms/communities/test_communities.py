@@ -108,6 +108,39 @@ def test_partition_quality(seed: int) -> None:
     assert math.isnan(nothing.performance)
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_partition_quality_of_directed_graphs(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    a = (rng.random((25, 25)) < 0.2).astype(float)
+    np.fill_diagonal(a, 0)
+    labels = rng.integers(0, 4, 25)
+    found = partition_quality(matrix(a), Vector.from_dense(labels))
+    G = nx.from_numpy_array(a, create_using=nx.DiGraph)
+    coverage, performance = nx.community.partition_quality(G, groups_of(labels))
+    assert (found.coverage, found.performance) == pytest.approx((coverage, performance))
+    assert (found.intra_edges + found.inter_edges, found.groups) == (G.number_of_edges(), 4)
+    loops = matrix(a + np.eye(25))
+    assert partition_quality(loops, Vector.from_dense(labels)) == found
+
+
+# LAGraph's test_peer_pressure.c: coverage, performance and modularity of its clusters.  west0067 is directed.
+LAGRAPH = {
+    "A.mtx": (1.0, 0.714286, 0.0), "jagmesh7.mtx.gz": (0.653359, 0.989642, 0.641262),
+    "west0067.mtx": (0.181507, 0.841701, 0.043324), "bcsstk13.mtx.gz": (0.048510, 0.977048, 0.042696),
+    "karate.mtx": (0.243590, 0.887701, 0.158120), "mcl.mtx": (0.833333, 0.866667, 0.5),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", LAGRAPH)
+def test_quality_of_the_clusters_of_lagraph(name: str, shared_data: Path) -> None:
+    folder = shared_data / "lagraph"
+    A = sr.io.read(folder / name).apply("one").dup(float).select("offdiag").dup()
+    labels = sr.io.read(folder / f"{name.partition('.')[0]}_cluster.mtx")[:, 0].dup()
+    quality = partition_quality(A, labels)
+    found = quality.coverage, quality.performance, modularity(A, labels, directed=True)
+    assert found == pytest.approx(LAGRAPH[name], abs=1e-6)
+
+
 def planted(groups: int, size: int, inside: float, outside: float, seed: int) -> tuple[Any, Any]:
     """A graph with known communities, and their labels."""
     rng = np.random.default_rng(seed)
