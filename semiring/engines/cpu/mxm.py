@@ -1,7 +1,9 @@
 """Matrix products, row by row: Gustavson's method with a dense accumulator for each thread.
 
-A mask is fused: columns that it does not admit are never accumulated.  Two passes: one counts the entries of each
-row, the other computes them in place.  Few products have space for all, and are computed without being counted.
+A mask is fused: columns that it does not admit are not stored, and seldom accumulated.  Two passes: one counts the
+entries of each row, the other computes them in place.  Of a row with many products both find the columns word by word
+(`mxm_bits`); sums then begin with a start value, and each product is added without a test.  Few products have space for
+all of them, and are computed without being counted.
 
 An accumulator has a slot for each column of B.  Where B has far more columns than entries, its columns are renumbered
 first, so that only non-empty columns have slots, and cost and memory are proportional to the entries.
@@ -17,6 +19,7 @@ from numba.core import types as numba_types
 from ...formats import CSR, Array, Pattern, index_dtype, structure_only, uncompressed_pattern
 from ...formats.csr import empty_csr
 from ...memory.allocation import require
+from ...operators.types import TypedMonoid
 from ..constants import product_value
 from ..operands import Index, Mask, simplified
 from ..recording import note
@@ -27,6 +30,7 @@ from .atomics import next_chunk, stopped
 from .compile import kernel
 from .extract import chosen_columns
 from .members import is_few, is_wide, ranked
+from .mxm_bits import clear_bits, count_bits, is_found_by_words, listed_from, packed_rows, set_structure, words_of
 from .mxm_dot import dot_products, term
 from .mxm_work import products_before
 from .operands import kernel_array, rows_of, values_of
@@ -86,8 +90,10 @@ def _product(q: Mxm, a: CSR, b: CSR, admitting: Pattern | None, columns: Array |
     itemsize = 0 if known is not None else semiring.z.itemsize
     require("mxm", "cpu", threads * b.ncols * (stamp.itemsize + b_indices.dtype.itemsize + itemsize))
     marks, listed = np.zeros((threads, b.ncols), stamp), np.empty((threads, b.ncols), b_indices.dtype)
-    structure = (work, a_indptr, a_indices, b_indptr, b_indices)
     counted = not is_few(total_work // _PRODUCTS)
+    most = int(np.diff(work).max(initial=0)) if counted and mode != _INSIDE else 0
+    bits = np.empty((threads, words_of(b.ncols)), np.uint64)
+    structure = (work, a_indptr, a_indices, b_indptr, b_indices, bits, *packed_rows(b_indptr, b_indices, b.ncols, most))
     if counted:
         offsets = np.zeros(a.nrows + 1, np.int64)
         run(_count, threads, *structure, *admitted, marks, offsets, work=total_work)
@@ -105,13 +111,20 @@ def _product(q: Mxm, a: CSR, b: CSR, admitting: Pattern | None, columns: Array |
     else:
         operators = (types.monoid(semiring.add), types.binary(semiring.mult))
         made, totals = np.empty(total, semiring.z), np.empty((threads, b.ncols), semiring.z)
+    start = None if known is not None else _start(semiring.add)
     uses = semiring.mult.uses if known is None else frozenset()
     values = (values_of(a, "x" in uses), values_of(b, "y" in uses))
-    operands = (*structure, *values, *admitted, *operators, columns)
+    operands = (*structure, *values, *admitted, *operators, start, columns)
     run(_multiply, threads, *operands, marks, listed, totals, counted, indptr, indices, made, work=total_work)
     if not counted and (total := int(indptr[-1])) < total_work:
         indices, made = indices[:total].copy(), None if made is None else made[:total].copy()
     return CSR(Pattern(a.nrows, b.ncols, indptr, indices), semiring.z, made, known)
+
+
+def _start(add: TypedMonoid) -> np.generic | None:
+    """Return a value s with s (+) z = z for every z, bit for bit; None where no such value is known."""
+    # 0 plus -0 is 0, but -0 plus z is z.
+    return add.z.type(-0.0) if add.op.expr == "x + y" and add.z.kind in "iuf" else None
 
 
 @kernel
@@ -124,13 +137,17 @@ def _count(
     a_indices: Any,
     b_indptr: Any,
     b_indices: Any,
+    bits: Any,
+    numbers: Any,
+    packed: Any,
     m_indptr: Any,
     m_indices: Any,
     mode: int,
     marks: Any,
     offsets: Any,
 ) -> None:
-    mark = marks[t]
+    """bits: words of each thread.  numbers, packed: the number of each packed row of B, and their words."""
+    mark, word = marks[t], bits[t]
     chunks = threads * _CHUNKS_PER_THREAD
     while True:
         chunk = next_chunk(control)
@@ -140,6 +157,12 @@ def _count(
             if stopped(control):
                 return
             if a_indptr[i] == a_indptr[i + 1]:
+                continue
+            if mode != _INSIDE and is_found_by_words(work[i + 1] - work[i], word.size):
+                set_structure(word, a_indptr[i], a_indptr[i + 1], a_indices, b_indptr, b_indices, numbers, packed)
+                if mode == _OUTSIDE:
+                    clear_bits(word, m_indices, m_indptr[i], m_indptr[i + 1])
+                offsets[i + 1] = count_bits(word)
                 continue
             # Two stamps a row: an even one for columns of the mask, the next odd one for columns of the result.
             admitted, met = 2 * i + 2, 2 * i + 3
@@ -168,6 +191,9 @@ def _multiply(
     a_indices: Any,
     b_indptr: Any,
     b_indices: Any,
+    bits: Any,
+    numbers: Any,
+    packed: Any,
     avals: Any,
     bvals: Any,
     m_indptr: Any,
@@ -175,6 +201,7 @@ def _multiply(
     mode: int,
     add: Any,
     mult: Any,
+    start: Any,
     columns: Any,
     marks: Any,
     lists: Any,
@@ -185,7 +212,7 @@ def _multiply(
     made: Any,
 ) -> None:
     """Compute the rows of the result.  counted: their offsets are known; else one thread finds them, row by row."""
-    mark, listed, total = marks[t], lists[t], _row_of(totals, t)
+    mark, listed, total, word = marks[t], lists[t], _row_of(totals, t), bits[t]
     chunks = threads * _CHUNKS_PER_THREAD
     while True:
         chunk = next_chunk(control)
@@ -197,6 +224,34 @@ def _multiply(
             if counted and indptr[i] == indptr[i + 1]:
                 continue
             admitted, met = 2 * i + 2, 2 * i + 3
+            if mode != _INSIDE and is_found_by_words(work[i + 1] - work[i], word.size):
+                set_structure(word, a_indptr[i], a_indptr[i + 1], a_indices, b_indptr, b_indices, numbers, packed)
+                if mode == _OUTSIDE:
+                    clear_bits(word, m_indices, m_indptr[i], m_indptr[i + 1])
+                slot = np.int64(indptr[i])
+                end = listed_from(word, indices, slot)
+                indptr[i + 1] = end
+                if made is not None:
+                    if start is not None:
+                        for s in range(slot, end):
+                            put(total, indices[s], start)
+                    # Sums in columns that the mask excludes are not read.
+                    for p in range(a_indptr[i], a_indptr[i + 1]):
+                        k = a_indices[p]
+                        x = value_at(avals, p)
+                        for r in range(b_indptr[k], b_indptr[k + 1]):
+                            j = b_indices[r]
+                            at = position(columns, np.int64(j))
+                            product = term(mult, x, value_at(bvals, r), np.int64(i), np.int64(k), at)
+                            if start is not None:
+                                put(total, j, combine(add, value_at(total, j), product))
+                            else:
+                                is_next = mark[j] == met
+                                mark[j] = met
+                                put(total, j, combine(add, value_at(total, j), product) if is_next else product)
+                    for s in range(slot, end):
+                        put(made, s, value_at(total, indices[s]))
+                continue
             if mode != _OPEN:
                 for m in range(m_indptr[i], m_indptr[i + 1]):
                     mark[m_indices[m]] = admitted
@@ -229,14 +284,7 @@ def _multiply(
                         slot += 1
                 indptr[i + 1] = slot
                 continue
-            if found * 16 > mark.size:
-                found = 0
-                for column in range(mark.size):
-                    if mark[column] == met:
-                        listed[found] = column
-                        found += 1
-            else:
-                sort_range(listed, 0, found)
+            sort_range(listed, 0, found)
             for s in range(found):
                 indices[slot] = listed[s]
                 put(made, slot, value_at(total, listed[s]))
