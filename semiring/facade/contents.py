@@ -19,7 +19,7 @@ from ..ops.write import Plan, emptied
 from ..storage.memory_plan import checked_placement, moved
 from .exchange import Exchange
 from .holder import StoreT
-from .operand import expected
+from .operand import Dense
 from .writing import as_write, checked_wait
 
 
@@ -27,8 +27,6 @@ class Contents(Exchange[StoreT], Generic[StoreT]):
     """The entries of an object, as a whole."""
 
     __slots__ = ()
-    # NumPy must leave `array + v` and `scalar * v` to the reflected methods here.
-    __array_ufunc__: ClassVar[None] = None
     # Each element would be one copy to the host; `items` iterates over the entries.
     __iter__: ClassVar[None] = None
 
@@ -298,12 +296,12 @@ class Contents(Exchange[StoreT], Generic[StoreT]):
         """
         self._become(emptied(self.store))
 
-    def isequal(self, other: Self, *, check_dtype: bool = False) -> bool:
+    def isequal(self, other: Self | Dense, *, check_dtype: bool = False) -> bool:
         """Return True if both have one shape and the same entries with equal values (NaN equals NaN).  Synchronises.
 
         Parameters
         ----------
-        other : of the same kind
+        other : of the same kind, or an array
         check_dtype : whether the types must agree too
 
         Raises
@@ -322,12 +320,14 @@ class Contents(Exchange[StoreT], Generic[StoreT]):
         """
         return same(self.store, self._same_kind(other).store, check_dtype=check_dtype)
 
-    def isclose(self, other: Self, *, rel_tol: float = 1e-7, abs_tol: float = 0.0, check_dtype: bool = False) -> bool:
+    def isclose(
+        self, other: Self | Dense, *, rel_tol: float = 1e-7, abs_tol: float = 0.0, check_dtype: bool = False
+    ) -> bool:
         """Return True if both have one shape and the same entries, with values that agree closely.  Synchronises.
 
         Parameters
         ----------
-        other : of the same kind
+        other : of the same kind, or an array
         rel_tol, abs_tol : |a - b| may be at most abs_tol + rel_tol |b|; infinities and NaN agree with themselves
         check_dtype : whether the types must agree too
 
@@ -349,9 +349,8 @@ class Contents(Exchange[StoreT], Generic[StoreT]):
         return same(*stores, check_dtype=check_dtype, tolerance=(rel_tol, abs_tol))
 
     def _same_kind(self, other: Any) -> Self:
-        if type(other) is not type(self) and (not isinstance(other, Contents) or other.ndim != self.ndim):
-            raise expected("", type(self).__name__, other)
-        return other  # type: ignore[return-value]
+        """Return the other operand, a Matrix beside a Matrix and a Vector beside a Vector; an array becomes one."""
+        return other if type(other) is type(self) else self._operand("", other, self.ndim)
 
     def to_dense(self, fill_value: Any = None, dtype: Any = None, *, device: str | None = None) -> Any:
         """Return an array of all positions; see the methods of `Matrix` and `Vector`."""

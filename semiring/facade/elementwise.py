@@ -13,11 +13,12 @@ from ..ops.ewise import ewise_add, ewise_mult, ewise_union
 from ..ops.select import select
 from .base import Sparse
 from .chain import with_defaults
-from .operand import scalar
+from .operand import expected, scalar
 from .writing import MaskView, Writing, as_mask
 
 if TYPE_CHECKING:
     from .matrix import Matrix
+    from .operand import Dense
     from .scalar import Scalar
 
 
@@ -29,14 +30,14 @@ class Elementwise(Sparse[Any]):
     @overload
     def ewise_add(self, other: Matrix, op: Any = "plus", **writing: Unpack[Writing]) -> Matrix: ...
     @overload
-    def ewise_add(self, other: Elementwise, op: Any = "plus", **writing: Unpack[Writing]) -> Self: ...
+    def ewise_add(self, other: Elementwise | Dense, op: Any = "plus", **writing: Unpack[Writing]) -> Self: ...
     def ewise_add(self, other: Any, op: Any = "plus", **writing: Unpack[Writing]) -> Any:
         """C = self (+) other on the union: `op` where both are present, the present one elsewhere.
 
         Parameters
         ----------
         other : of the same shape; or a Vector beside a Matrix.  On the right of a Matrix the Vector, of size ncols, is
-            every row of a matrix; on its left, of size nrows, every column
+            every row of a matrix; on its left, of size nrows, every column.  An array is a full Vector or Matrix
         op : binary operator or monoid, by object or name
         **writing : mask, accum, replace, out
 
@@ -60,7 +61,7 @@ class Elementwise(Sparse[Any]):
     @overload
     def ewise_mult(self, other: Matrix, op: Any = "times", **writing: Unpack[Writing]) -> Matrix: ...
     @overload
-    def ewise_mult(self, other: Elementwise, op: Any = "times", **writing: Unpack[Writing]) -> Self: ...
+    def ewise_mult(self, other: Elementwise | Dense, op: Any = "times", **writing: Unpack[Writing]) -> Self: ...
     def ewise_mult(self, other: Any, op: Any = "times", **writing: Unpack[Writing]) -> Any:
         """C = self (x) other on the intersection: `op` where both are present.
 
@@ -96,7 +97,7 @@ class Elementwise(Sparse[Any]):
     ) -> Matrix: ...
     @overload
     def ewise_union(
-        self, other: Elementwise, op: Any, left_default: Any, right_default: Any, **writing: Unpack[Writing]
+        self, other: Elementwise | Dense, op: Any, left_default: Any, right_default: Any, **writing: Unpack[Writing]
     ) -> Self: ...
     def ewise_union(
         self, other: Any, op: Any, left_default: Any, right_default: Any, **writing: Unpack[Writing]
@@ -126,17 +127,24 @@ class Elementwise(Sparse[Any]):
         >>> u.ewise_union(v, "minus", 0, 0).to_dict()
         {0: 1, 1: -8, 2: -20}
         """
-        operands = self.store, self._partner(other).store
-        plan = ewise_union(*operands, op, scalar(left_default), scalar(right_default))
+        other = self._partner(other)
+        plan = ewise_union(self.store, other.store, op, scalar(left_default), scalar(right_default))
         return self._deliver(plan, writing, self._kind_with(other))._labelled(self, other)
 
     def _ewise(self, operation: Any, other: Any, op: Any, writing: Writing) -> Self:
-        plan = operation(self.store, self._partner(other).store, op)
+        other = self._partner(other)
+        plan = operation(self.store, other.store, op)
         return self._deliver(plan, writing, self._kind_with(other))._labelled(self, other)  # type: ignore[no-any-return]
 
     def _partner(self, other: Any) -> Any:
-        """Return the other operand, a Matrix or a Vector; InvalidValue for anything else."""
-        return other if isinstance(other, Elementwise) else self._same_kind(other)
+        """Return the other operand, a Matrix or a Vector; an array becomes one; InvalidType for anything else."""
+        if isinstance(other, Elementwise):
+            return other
+        made = self._converted(other)
+        if made is None:
+            raise expected("", type(self).__name__, other)
+        check_rows(self, made)
+        return made
 
     def _kind_with(self, other: Any) -> Any:
         """Return the class of the result of two operands: Matrix, unless both are Vectors."""
@@ -240,6 +248,18 @@ class Elementwise(Sparse[Any]):
     def reduce(self, op: Any = "plus", *, allow_empty: bool = True) -> Scalar:
         """S = (+) of all entries; see the methods of `Matrix` and `Vector`."""
         raise NotImplementedError
+
+
+def check_rows(left: Any, right: Any) -> None:
+    """Raise InvalidType for one dimension on the left of two, where one operand is an array.
+
+    NumPy repeats its entries as rows on either side; a Vector on the left of a Matrix is a column.
+    """
+    if left.ndim < right.ndim:
+        raise InvalidType(
+            "one dimension on the left of two is ambiguous beside an array: NumPy repeats it as rows, this library as "
+            "columns; write A + x for rows, and Vector.from_dense(x) + A or v + Matrix.from_dense(X) for columns"
+        )
 
 
 # The kind of operation that an operator called on an object performs; binary operators and monoids are not listed.

@@ -26,6 +26,18 @@ _BOTH = {
     "any": '.reduce("lor")',
     "all": '.reduce("land")',
     **{name: f'.reduce("{name}")' for name in ("min", "max", "mean", "argmin", "argmax")},
+    "concatenate append": "semiring.concat, semiring.hstack, semiring.vstack",
+    "hstack column_stack": "semiring.hstack",
+    "vstack": "semiring.vstack",
+    "block": "semiring.block",
+    "where": ".select(op, thunk), or C(mask) << x",
+    "clip": '.apply("max", low).apply("min", high)',
+    "cumsum": '.scan("plus")',
+    "cumprod": '.scan("times")',
+    "allclose": ".isclose(other)",
+    "array_equal": ".isequal(other)",
+    "zeros_like empty_like": "Matrix(A.dtype, A.nrows, A.ncols) or Vector(v.dtype, v.size), which have no entries",
+    "ones_like full_like": "C(A.S) << 1 for the same entries, or C << 1 for all positions",
     "plot draw": ".spy() of a Matrix, .hist() of a Vector, and semiring.plot",
 }
 _MATRIX = {
@@ -118,13 +130,18 @@ def no_attribute(cls: type[Any], name: str, before: str = "", after: str = " obj
 
 
 def _hint(cls: type[Any], name: str) -> str:
-    kind = next((base.__name__ for base in cls.__mro__ if base.__name__ in _HINTS), "")
-    instead = _HINTS.get(kind, {}).get(name)
+    instead = instead_of(cls, name)
     if instead is not None:
         return f"; use {instead}"
     public = [own for own in dir(cls) if not own.startswith("_")]
     close = difflib.get_close_matches(name, public, n=3)
     return f"; did you mean {' or '.join(map(repr, close))}?" if close else ""
+
+
+def instead_of(cls: type[Any], name: str) -> str | None:
+    """Return what the library has for a name that other libraries have; None where nothing is listed."""
+    kind = next((base.__name__ for base in cls.__mro__ if base.__name__ in _HINTS), "")
+    return _HINTS.get(kind, {}).get(name)
 
 
 def constructor_of(value: Any, kind: str = "") -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import TYPE_CHECKING, Any, Self, cast, overload
 
 from .. import dtypes
@@ -11,11 +12,34 @@ from ..ops.ewise import ewise_add, ewise_mult, ewise_union
 from ..ops.select import select
 from ..ops.write import PLAIN
 from .chain import Chain, WithDefaults, linked
-from .elementwise import Elementwise
-from .operand import Number, is_scalar, no_operand, scalar
+from .elementwise import Elementwise, check_rows
+from .operand import Dense, Number, is_scalar, no_operand, scalar
 
 if TYPE_CHECKING:
     from .matrix import Matrix
+
+# Binary operators of arithmetic -> Python's.
+_INFIX = {
+    "plus": operator.add,
+    "minus": operator.sub,
+    "times": operator.mul,
+    "truediv": operator.truediv,
+    "floordiv": operator.floordiv,
+    "mod": operator.mod,
+    "pow": operator.pow,
+}
+# Python's operators that mean bits beside arrays, and plus and times beside objects of this library.
+BITS = {operator.or_: ("|", "plus", "bor"), operator.and_: ("&", "times", "band")}
+
+
+def check_booleans(operation: Any, left: Any, right: Any) -> None:
+    """Raise InvalidType unless both are boolean: | and & of numbers mean plus and times here, and bits in NumPy."""
+    sign, meaning, bits = BITS[operation]
+    if not (left.dtype == right.dtype == dtypes.BOOL):
+        raise InvalidType(
+            f"{sign} beside arrays is for booleans, got {left.dtype} and {right.dtype}: between Vectors or Matrices it "
+            f"means {meaning}; bits are binary.{bits}(v {sign} w)"
+        )
 
 
 class Infix(Elementwise):
@@ -33,85 +57,99 @@ class Infix(Elementwise):
     def _arithmetic(self, other: Any, op: str, *, union: bool = False) -> Any:
         if isinstance(other, Infix):
             return self._ewise(ewise_add if union else ewise_mult, other, op, {})
-        return self.apply(op, right=scalar(other)) if is_scalar(other) else self._unknown(other)
+        return self.apply(op, right=scalar(other)) if is_scalar(other) else self._beside(other, _INFIX[op])
 
     def _reflected(self, other: Any, op: str) -> Self:
-        return self.apply(op, left=scalar(other)) if is_scalar(other) else cast(Self, self._unknown(other))
+        if is_scalar(other):
+            return self.apply(op, left=scalar(other))
+        return cast(Self, self._beside(other, _INFIX[op], reflected=True))
 
-    def _unknown(self, other: Any) -> Any:
-        no_operand(other)
-        return NotImplemented
+    def _beside(self, other: Any, operation: Any, *, reflected: bool = False) -> Any:
+        """Return operation(self, other) for an array or a sparse matrix of another library, as an object.
+
+        reflected: operation(other, self).  NotImplemented for anything else; InvalidType for what is ambiguous.
+        """
+        made = self._converted(other)
+        if made is None:
+            no_operand(other)
+            return NotImplemented
+        operands = (made, self) if reflected else (self, made)
+        if operation is not operator.matmul:
+            check_rows(*operands)
+        if operation in BITS:
+            check_booleans(operation, *operands)
+        return operation(*operands)
 
     def __rmatmul__(self, other: Any) -> Any:
-        return self._unknown(other)
+        return self._beside(other, operator.matmul, reflected=True)
 
     def __ror__(self, other: Any) -> Any:
-        return self._unknown(other)
+        return self._beside(other, operator.or_, reflected=True)
 
     def __rand__(self, other: Any) -> Any:
-        return self._unknown(other)
+        return self._beside(other, operator.and_, reflected=True)
 
     @overload
     def __add__(self, other: Matrix) -> Matrix: ...
     @overload
-    def __add__(self, other: Infix | Number) -> Self: ...
+    def __add__(self, other: Infix | Number | Dense) -> Self: ...
     def __add__(self, other: Any) -> Any:
         return self._arithmetic(other, "plus", union=True)
 
-    def __radd__(self, other: Number) -> Self:
+    def __radd__(self, other: Number | Dense) -> Self:
         return self._reflected(other, "plus")
 
     @overload
     def __sub__(self, other: Matrix) -> Matrix: ...
     @overload
-    def __sub__(self, other: Infix | Number) -> Self: ...
+    def __sub__(self, other: Infix | Number | Dense) -> Self: ...
     def __sub__(self, other: Any) -> Any:
         if isinstance(other, Infix):
             zero = dtypes.unify(self.dtype, other.dtype).type(0)  # booleans stay booleans
             return self.ewise_union(other, "minus", zero, zero)
         return self._arithmetic(other, "minus")
 
-    def __rsub__(self, other: Number) -> Self:
+    def __rsub__(self, other: Number | Dense) -> Self:
         return self._reflected(other, "minus")
 
     @overload
     def __mul__(self, other: Matrix) -> Matrix: ...
     @overload
-    def __mul__(self, other: Infix | Number) -> Self: ...
+    def __mul__(self, other: Infix | Number | Dense) -> Self: ...
     def __mul__(self, other: Any) -> Any:
         return self._arithmetic(other, "times")
 
-    def __rmul__(self, other: Number) -> Self:
+    def __rmul__(self, other: Number | Dense) -> Self:
         return self._reflected(other, "times")
 
     @overload
     def __truediv__(self, other: Matrix) -> Matrix: ...
     @overload
-    def __truediv__(self, other: Infix | Number) -> Self: ...
+    def __truediv__(self, other: Infix | Number | Dense) -> Self: ...
     def __truediv__(self, other: Any) -> Any:
         return self._arithmetic(other, "truediv")
 
-    def __rtruediv__(self, other: Number) -> Self:
+    def __rtruediv__(self, other: Number | Dense) -> Self:
         return self._reflected(other, "truediv")
 
     @overload
     def __floordiv__(self, other: Matrix) -> Matrix: ...
     @overload
-    def __floordiv__(self, other: Infix | Number) -> Self: ...
+    def __floordiv__(self, other: Infix | Number | Dense) -> Self: ...
     def __floordiv__(self, other: Any) -> Any:
         return self._arithmetic(other, "floordiv")
 
-    def __rfloordiv__(self, other: Number) -> Self:
+    def __rfloordiv__(self, other: Number | Dense) -> Self:
         return self._reflected(other, "floordiv")
 
     @overload
     def __mod__(self, other: Matrix) -> Matrix: ...
     @overload
-    def __mod__(self, other: Infix | Number) -> Self: ...
+    def __mod__(self, other: Infix | Number | Dense) -> Self: ...
     def __mod__(self, other: Any) -> Any:
         return self._arithmetic(other, "mod")
 
-    def __rmod__(self, other: Number) -> Self:
+    def __rmod__(self, other: Number | Dense) -> Self:
         return self._reflected(other, "mod")
 
     def __divmod__(self, other: Any) -> tuple[Any, Any]:
@@ -123,11 +161,11 @@ class Infix(Elementwise):
     @overload
     def __pow__(self, other: Matrix) -> Matrix: ...
     @overload
-    def __pow__(self, other: Infix | Number) -> Self: ...
+    def __pow__(self, other: Infix | Number | Dense) -> Self: ...
     def __pow__(self, other: Any) -> Any:
         return self._arithmetic(other, "pow")
 
-    def __rpow__(self, other: Number) -> Self:
+    def __rpow__(self, other: Number | Dense) -> Self:
         return self._reflected(other, "pow")
 
     def __neg__(self) -> Self:
@@ -150,7 +188,9 @@ class Infix(Elementwise):
 
         None is not a value, and is equal to no object.
         """
-        no_operand(other)
+        found = self._beside(other, getattr(operator, op))
+        if found is not NotImplemented:
+            return found
         if other is None or op not in ("eq", "ne"):
             return NotImplemented
         found = getattr(type(other), f"__{op}__")(other, self)
@@ -164,78 +204,78 @@ class Infix(Elementwise):
     @overload  # type: ignore[override]  # element by element, where object's is a bool
     def __eq__(self, other: Matrix) -> Matrix: ...
     @overload
-    def __eq__(self, other: Infix | Number) -> Self: ...
+    def __eq__(self, other: Infix | Number | Dense) -> Self: ...
     def __eq__(self, other: Any) -> Any:
         return self._compare(other, "eq")
 
     @overload  # type: ignore[override]  # element by element, where object's is a bool
     def __ne__(self, other: Matrix) -> Matrix: ...
     @overload
-    def __ne__(self, other: Infix | Number) -> Self: ...
+    def __ne__(self, other: Infix | Number | Dense) -> Self: ...
     def __ne__(self, other: Any) -> Any:
         return self._compare(other, "ne")
 
     @overload
     def __lt__(self, other: Matrix) -> Matrix: ...
     @overload
-    def __lt__(self, other: Infix | Number) -> Self: ...
+    def __lt__(self, other: Infix | Number | Dense) -> Self: ...
     def __lt__(self, other: Any) -> Any:
         return self._compare(other, "lt")
 
     @overload
     def __le__(self, other: Matrix) -> Matrix: ...
     @overload
-    def __le__(self, other: Infix | Number) -> Self: ...
+    def __le__(self, other: Infix | Number | Dense) -> Self: ...
     def __le__(self, other: Any) -> Any:
         return self._compare(other, "le")
 
     @overload
     def __gt__(self, other: Matrix) -> Matrix: ...
     @overload
-    def __gt__(self, other: Infix | Number) -> Self: ...
+    def __gt__(self, other: Infix | Number | Dense) -> Self: ...
     def __gt__(self, other: Any) -> Any:
         return self._compare(other, "gt")
 
     @overload
     def __ge__(self, other: Matrix) -> Matrix: ...
     @overload
-    def __ge__(self, other: Infix | Number) -> Self: ...
+    def __ge__(self, other: Infix | Number | Dense) -> Self: ...
     def __ge__(self, other: Any) -> Any:
         return self._compare(other, "ge")
 
     @overload
     def __or__(self, other: Matrix) -> Matrix: ...
     @overload
-    def __or__(self, other: Infix) -> Self: ...
+    def __or__(self, other: Infix | Dense) -> Self: ...
     def __or__(self, other: Any) -> Any:
         if not isinstance(other, Infix):
-            return self._unknown(other)
+            return self._beside(other, operator.or_)
         return self._linked(other, ewise_add, "lor" if self._both_boolean(other) else "plus")
 
     @overload
     def __and__(self, other: Matrix) -> Matrix: ...
     @overload
-    def __and__(self, other: Infix) -> Self: ...
+    def __and__(self, other: Infix | Dense) -> Self: ...
     def __and__(self, other: Any) -> Any:
         if not isinstance(other, Infix):
-            return self._unknown(other)
+            return self._beside(other, operator.and_)
         return self._linked(other, ewise_mult, "land" if self._both_boolean(other) else "times")
 
     @overload
     def __xor__(self, other: Matrix) -> Matrix: ...
     @overload
-    def __xor__(self, other: Infix | Number) -> Self: ...
+    def __xor__(self, other: Infix | Number | Dense) -> Self: ...
     def __xor__(self, other: Any) -> Any:
         if is_scalar(other):
             return self._of_truth(other, "lxor")
         if not isinstance(other, Infix):
-            return self._unknown(other)
+            return self._beside(other, operator.xor)
         if not self._both_boolean(other):
             raise InvalidType(f"^ is for booleans, got {self.dtype} and {other.dtype}; binary.bxor(A | B) takes bits")
         return self._ewise(ewise_add, other, "lxor", {})
 
-    def __rxor__(self, other: Number) -> Self:
-        return self ^ other if is_scalar(other) else cast(Self, self._unknown(other))
+    def __rxor__(self, other: Number | Dense) -> Self:
+        return self ^ other if is_scalar(other) else cast(Self, self._beside(other, operator.xor, reflected=True))
 
     def _linked(self, other: Infix, operation: Any, op: str) -> Any:
         """Return a link of a chain, whose operator may be called later."""

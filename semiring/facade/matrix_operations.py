@@ -5,6 +5,7 @@ A method has the name of its module in `ops`.  Element-wise operations are share
 
 from __future__ import annotations
 
+import operator
 from typing import Any, Self, Unpack, cast, overload
 
 from .. import operators
@@ -16,10 +17,10 @@ from ..ops.mxv import mxv
 from ..ops.permute import permute
 from ..ops.transpose import transpose
 from ..ops.write import Plan, stored
-from ..storage.coerce import extent, permutation
+from ..storage.coerce import extent, on_gpu, permutation
 from .chain import linked
 from .infix import Infix
-from .operand import expected
+from .operand import Dense
 from .vector import Vector, index_value
 from .writing import Writing
 
@@ -95,12 +96,15 @@ class MatrixOperations(Infix):
 
     # -- products ----------------------------------------------------------------------------------------
 
-    def mxm(self, other: Self, op: Any = "plus_times", *, method: str = "auto", **writing: Unpack[Writing]) -> Self:
+    def mxm(
+        self, other: Self | Dense, op: Any = "plus_times", *, method: str = "auto", **writing: Unpack[Writing]
+    ) -> Self:
         """C(i, j) = (+)_k self(i, k) (x) other(k, j).
 
         Parameters
         ----------
-        other : Matrix whose rows are this one's columns; the ``.T`` of one is read in place where that is cheaper
+        other : Matrix whose rows are this one's columns, or an array; the ``.T`` of a Matrix is read in place where
+            that is cheaper
         op : semiring, by object or name
         method : how to multiply; an engine uses another method where it cannot use this one.  ``"auto"``: by cost.
             ``"rows"``: row by row; on a GPU in shared memory, for long rows of the result.  ``"dot"``: a dot product
@@ -138,17 +142,17 @@ class MatrixOperations(Infix):
         3
         """
         if not isinstance(other, MatrixOperations):
-            raise expected("mxm", "Matrix", other)
+            other = cast(Self, self._operand("mxm", other, 2))
         (a, transpose_a), (b, transpose_b) = self.operand, other.operand
         plan = mxm(a, b, op, transpose_a=transpose_a, transpose_b=transpose_b, method=method)
         return self._deliver(plan, writing)._labelled(self, other)  # type: ignore[no-any-return]
 
-    def mxv(self, other: Vector, op: Any = "plus_times", **writing: Unpack[Writing]) -> Vector:
+    def mxv(self, other: Vector | Dense, op: Any = "plus_times", **writing: Unpack[Writing]) -> Vector:
         """w(i) = (+)_k self(i, k) (x) other(k).
 
         Parameters
         ----------
-        other : Vector of size ncols
+        other : Vector of size ncols, or an array, which is a full one
         op : semiring, by object or name
         **writing : mask, accum, replace, out
 
@@ -168,19 +172,84 @@ class MatrixOperations(Infix):
         ({0: 910, 1: 200}, {0: 11, 1: 102})
         """
         if not isinstance(other, Vector):
-            raise expected("mxv", "Vector", other)
+            other = cast(Vector, self._operand("mxv", other, 1))
         (a, transposed), u = self.operand, other.store
         plan = mxv(a, u, op, transposed=transposed)
         return self._deliver(plan, writing, self._vector_class)._labelled(self, other)  # type: ignore[no-any-return]
 
-    def kronecker(self, other: Self, op: Any = "times", **writing: Unpack[Writing]) -> Self:
+    def matvec(self, x: Any) -> Any:
+        """y = A x for a dense array, as a dense array with 0 where no product is stored: SciPy's linear operator.
+
+        ``scipy.sparse.linalg.aslinearoperator(A)``, and so ``cg(A, b)``, ``gmres`` and ``svds``, call this and
+        `rmatvec`.
+
+        Parameters
+        ----------
+        x : array of shape (ncols,) or (ncols, 1)
+
+        Returns
+        -------
+        Array of shape (nrows,), of NumPy, or of CuPy if x is in GPU memory.
+
+        Raises
+        ------
+        DimensionMismatch, DomainMismatch, DeviceMismatch
+
+        Notes
+        -----
+        Cost as `mxv`, and O(nrows + ncols) for the arrays.  For a matrix on a GPU and an array of NumPy it copies both
+        vectors and synchronises.
+
+        Examples
+        --------
+        >>> from scipy.sparse.linalg import cg
+        >>> A = Matrix.from_coo([0, 1, 2], [0, 1, 2], [2.0, 4.0, 8.0])
+        >>> A.matvec(np.ones(3)).tolist()
+        [2.0, 4.0, 8.0]
+        >>> solution, info = cg(A, np.ones(3))
+        >>> solution.round(6).tolist()
+        [0.5, 0.25, 0.125]
+        """
+        return self._times_array(x)
+
+    def rmatvec(self, x: Any) -> Any:
+        """y = A^H x for a dense array, as a dense array with 0 where no product is stored: SciPy's linear operator.
+
+        Parameters
+        ----------
+        x : array of shape (nrows,) or (nrows, 1)
+
+        Returns
+        -------
+        Array of shape (ncols,), of NumPy, or of CuPy if x is in GPU memory.
+
+        Raises
+        ------
+        DimensionMismatch, DomainMismatch, DeviceMismatch
+
+        Notes
+        -----
+        As `matvec`.  The transpose is read in place; the conjugate of complex values costs O(nvals) a call.
+
+        Examples
+        --------
+        >>> Matrix.from_coo([0, 1], [1, 1], [1 + 2j, 3]).rmatvec(np.ones(2)).tolist()
+        [0j, (4-2j)]
+        """
+        return (self.apply("conj") if self.dtype.kind == "c" else self).T._times_array(x)
+
+    def _times_array(self, x: Any) -> Any:
+        flat = x.reshape(-1) if getattr(x, "ndim", 1) == 2 and x.shape[1] == 1 else x
+        return self.mxv(flat).to_dense(fill_value=0, device="cuda" if on_gpu(x) else "cpu")
+
+    def kronecker(self, other: Self | Dense, op: Any = "times", **writing: Unpack[Writing]) -> Self:
         """C(i r + k, j c + l) = op(self(i, j), other(k, l)), where `other` has r rows and c columns.
 
         Each entry of this matrix becomes a block with the structure of `other`.
 
         Parameters
         ----------
-        other : Matrix of any shape
+        other : Matrix of any shape, or an array
         op : binary operator or monoid, by object or name.  The positions of an operator such as ``firsti`` are those in
             the operands: i and j for the first, k and l for the second.
         **writing : mask, accum, replace, out
@@ -213,7 +282,7 @@ class MatrixOperations(Infix):
         {0: {3: 1}, 1: {2: 2}, 2: {1: 2}, 3: {0: 4}}
         """
         if not isinstance(other, MatrixOperations):
-            raise expected("kronecker", "Matrix", other)
+            other = cast(Self, self._operand("kronecker", other, 2))
         for name, size in (("nrows", self.nrows * other.nrows), ("ncols", self.ncols * other.ncols)):
             extent(f"kronecker: {name} of the result", size)
         (a, transpose_a), (b, transpose_b) = self.operand, other.operand
@@ -224,13 +293,15 @@ class MatrixOperations(Infix):
     def __matmul__(self, other: Vector) -> Vector: ...
     @overload
     def __matmul__(self, other: MatrixOperations) -> Self: ...
+    @overload
+    def __matmul__(self, other: Dense) -> Any: ...
     def __matmul__(self, other: Any) -> Any:
         if isinstance(other, Vector):
             return linked(self._vector_class, "product", self, other, _mxv, "plus_times")
         return (
             linked(type(self), "product", self, other, _mxm, "plus_times")
             if isinstance(other, MatrixOperations)
-            else self._unknown(other)
+            else self._beside(other, operator.matmul)
         )
 
     def power(self, n: int, op: Any = "plus_times") -> Self:

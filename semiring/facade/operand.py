@@ -17,7 +17,8 @@ from .scalar import Scalar
 # What is one value beside a Matrix or Vector, and what selects several rows, columns or positions.
 Number: TypeAlias = int | float | complex | np.generic | Scalar
 Integer: TypeAlias = int | np.integer[Any] | Scalar
-Several: TypeAlias = slice | range | list[int] | list[bool] | np.ndarray[Any, Any]
+Dense: TypeAlias = np.ndarray[Any, Any]  # an array as an operand: one dimension a Vector, two a Matrix
+Several: TypeAlias = slice | range | list[int] | list[bool] | Dense
 
 _NUMBERS = (int, float, complex, Scalar)
 
@@ -59,16 +60,20 @@ def dimensions(value: Any) -> int | None:
     return value.ndim if hasattr(value, "ndim") and not hasattr(type(value), "store") else None
 
 
-def no_operand(value: Any) -> None:
-    """Raise TypeError for an array, a list or a sparse matrix of another library: its zeros are ambiguous.
+def is_array(value: Any) -> bool:
+    """Return True for an array or a sparse matrix of another library."""
+    if isinstance(value, np.ndarray) or hasattr(value, "tocsr") or hasattr(value, "__cuda_array_interface__"):
+        return True
+    return hasattr(value, "__dlpack__") and not hasattr(type(value), "store")
 
-    Anything else passes, as its reflected method may support objects of this library.
-    """
-    array = isinstance(value, (np.ndarray, list, tuple)) or hasattr(value, "__cuda_array_interface__")
-    if array or hasattr(value, "tocsr") or (hasattr(value, "__dlpack__") and not hasattr(type(value), "store")):
+
+def no_operand(value: Any) -> None:
+    """Raise InvalidType for a list or a tuple; anything else may support objects of this library by itself."""
+    if isinstance(value, (list, tuple)):
         from .hints import constructor_of
 
-        raise TypeError(f"a {type(value).__name__} is no operand here: make an object of it by {constructor_of(value)}")
+        how = constructor_of(value)
+        raise InvalidType(f"a {type(value).__name__} is no operand here: make an object of it by {how}")
 
 
 def expected(operation: str, kind: str, value: Any) -> InvalidType:

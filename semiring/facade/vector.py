@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Self, Unpack, overload
 
@@ -20,7 +21,7 @@ from . import display, exports, frames, groups, iteration, layout, rowwise, vect
 from .base import Sparse
 from .chain import link, linked
 from .infix import Infix
-from .operand import Integer, Several, as_records, device_for, dimensions, is_empty, is_scalar, scalar
+from .operand import Dense, Integer, Several, as_records, device_for, dimensions, is_empty, is_scalar, scalar
 from .scalar import Scalar
 from .writing import MaskView, Writing
 
@@ -317,9 +318,11 @@ class Vector(Infix):
     def __matmul__(self, other: Vector) -> Scalar: ...
     @overload
     def __matmul__(self, other: Matrix) -> Vector: ...
+    @overload
+    def __matmul__(self, other: Dense) -> Any: ...
     def __matmul__(self, other: Any) -> Any:
         if not isinstance(other, Sparse):
-            return self._unknown(other)
+            return self._beside(other, operator.matmul)
         if not isinstance(other, Vector):
             return linked(type(self), "product", self, other, vector_operations.linked_vxm, "plus_times")
         join = partial(vector_operations.linked_inner, self._scalar_class)

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from .. import operators
 from ..exceptions import InvalidType
@@ -21,21 +21,21 @@ from ..ops.write import Plan
 from ..storage.coerce import extent, sizes
 from . import aggregate
 from .base import Sparse
-from .operand import expected
 from .scalar import Scalar
 from .writing import Writing
 
 if TYPE_CHECKING:
     from .matrix import Matrix
+    from .operand import Dense
     from .vector import Vector
 
 
-def vxm(self: Vector, other: Matrix, op: Any = "plus_times", **writing: Unpack[Writing]) -> Vector:
+def vxm(self: Vector, other: Matrix | Dense, op: Any = "plus_times", **writing: Unpack[Writing]) -> Vector:
     """w(j) = (+)_k self(k) (x) A(k, j).
 
     Parameters
     ----------
-    other : Matrix of shape (size, n); the ``.T`` of one is read in place
+    other : Matrix of shape (size, n), or an array; the ``.T`` of a Matrix is read in place
     op : semiring, by object or name
     **writing : mask, accum, replace, out
 
@@ -56,18 +56,18 @@ def vxm(self: Vector, other: Matrix, op: Any = "plus_times", **writing: Unpack[W
     ({1: 10, 2: 290}, {1: 11, 2: 19}, {2: 1})
     """
     if getattr(other, "ndim", None) != 2 or not isinstance(other, Sparse):
-        raise expected("vxm", "Matrix", other)
+        other = cast("Matrix", self._operand("vxm", other, 2))
     u, (a, transposed) = self.store, other.operand
     made = self._deliver(product(u, a, op, transposed=transposed), writing)
     return made._labelled(self, other)  # type: ignore[no-any-return]
 
 
-def inner(self: Vector, other: Vector, op: Any = "plus_times") -> Scalar:
+def inner(self: Vector, other: Vector | Dense, op: Any = "plus_times") -> Scalar:
     """S = (+)_k self(k) (x) other(k); empty where they have no position in common.
 
     Parameters
     ----------
-    other : of the same size
+    other : Vector of the same size, or an array
     op : semiring, by object or name
 
     Raises
@@ -88,12 +88,12 @@ def inner(self: Vector, other: Vector, op: Any = "plus_times") -> Scalar:
     return self._scalar_class._pending(plan.dtype, plan.queue())  # type: ignore[no-any-return]
 
 
-def outer(self: Vector, other: Vector, op: Any = "times", **writing: Unpack[Writing]) -> Matrix:
+def outer(self: Vector, other: Vector | Dense, op: Any = "times", **writing: Unpack[Writing]) -> Matrix:
     """C(i, j) = self(i) (x) other(j).
 
     Parameters
     ----------
-    other : Vector
+    other : Vector, or an array
     op : binary operator, by object or name
     **writing : mask, accum, replace, out
 

@@ -77,6 +77,7 @@ _SYMBOLS: Final[dict[str, dict[str, str]]] = {
 _FOREIGN: Final[dict[str, dict[str, str]]] = {
     "unary": {
         "absolute": "abs",
+        "conjugate": "conj",
         "degrees": "rad2deg",
         "arccos": "acos",
         "arccosh": "acosh",

@@ -51,6 +51,8 @@ def as_array(name: str, given: Any, empty: Any = None) -> Array:
         array: np.ndarray[Any, Any] = np.from_dlpack(given) if foreign else np.asarray(given)
     except (ValueError, TypeError, BufferError, OverflowError, RuntimeError) as error:  # RuntimeError: PyTorch's
         raise InvalidValue(f"{name}: no array can be made of this {type(given).__name__} ({error})") from error
+    if isinstance(given, np.ndarray) and np.any(getattr(given, "mask", False)):
+        raise InvalidValue(f"{name}: a masked array lacks entries; pass its .compressed() values, and their positions")
     return array.astype(empty) if empty is not None and array.size == 0 else array
 
 

@@ -43,7 +43,7 @@ CASES: dict[str, tuple[type[Exception], type[Exception], str, Callable[[Matrix, 
     "size": (ex.InvalidValue, ValueError, r"nrows.*-1", lambda C, v: C.resize(-1, 2)),
     "not a size": (ex.InvalidValue, ValueError, r"size.*2\.5", lambda C, v: v.resize(2.5)),  # type: ignore[arg-type]
     "not a matrix": (ex.InvalidValue, ValueError, r"Matrix.*Vector", lambda C, v: C.mxm(v)),  # type: ignore[arg-type]
-    "not a vector": (ex.InvalidValue, ValueError, r"Matrix.*ndarray", lambda C, v: v.vxm(A)),  # type: ignore[arg-type]
+    "not a vector": (ex.InvalidValue, ValueError, r"Matrix.*list", lambda C, v: v.vxm([[1]])),  # type: ignore[arg-type]
     "not a number at all": (ex.InvalidValue, ValueError, r"number, got Vector$", lambda C, v: v.apply("plus", right=v)),
     "not two": (ex.InvalidValue, ValueError, r"closure.*Matrix.*Vector", lambda C, v: sr.ops.closure(v, v, "min_plus")),
     "not a number": (ex.InvalidValue, ValueError, r"number.*'7'", lambda C, v: v.apply("plus", right="7")),

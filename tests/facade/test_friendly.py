@@ -95,7 +95,8 @@ HINTS: dict[str, tuple[type[Exception], str, Callable[[], Any]]] = {
     "tropical": (ex.UnknownOperator, r"did you mean 'min_plus'\?", lambda: A.mxm(A, "tropical")),
     "average": (ex.UnknownOperator, r"did you mean 'mean'\?", lambda: A.reduce("avg")),
     "another kind": (ex.UnknownOperator, r"did you mean binary\.plus\?", lambda: A.apply("pluss")),
-    "array for a Vector": (TypeError, r"mxv: expected a Vector, got ndarray.*from_dense", lambda: A.mxv(np.ones(4))),  # type: ignore[arg-type]
+    "matrix for a Vector": (TypeError, r"mxv: expected a Vector, got an array of 2 dim", lambda: A.mxv(np.eye(4))),
+    "list for a Vector": (TypeError, r"mxv: expected a Vector, got list.*from_dense", lambda: A.mxv([1])),  # type: ignore[arg-type]
     "condition as index": (TypeError, r"A\[M\.V\], a condition A\.select", lambda: A[A > 3]),
     "not an array": (ValueError, r"4 of 16 positions hold a value.*to_numpy", lambda: np.asarray(A)),
     "not shared": (ValueError, r"from_dlpack", lambda: Vector.full(1, 3, device="cpu").__array__(copy=False)),
@@ -117,7 +118,7 @@ def test_the_error_names_what_there_is(name: str) -> None:
 
 def test_a_sparse_matrix_of_scipy_is_named() -> None:
     S: Any = pytest.importorskip("scipy.sparse").eye_array(4).tocsr()
-    for operation in (lambda: Matrix(S), lambda: A.mxm(S), lambda: S @ A, lambda: A @ S):
+    for operation in (lambda: Matrix(S), lambda: S @ A, lambda: S * A):
         with pytest.raises(TypeError, match="from_scipy_sparse"):
             operation()
 

@@ -45,6 +45,25 @@ def elementwise(A: Matrix, v: Vector, s: Scalar) -> None:
     assert_type(A.select(">", 0), Matrix)
 
 
+def arrays(A: Matrix, v: Vector) -> None:
+    """Arrays of NumPy as operands: the dimensions of an array are no part of its type."""
+    x, X = np.ones(4), np.ones((4, 4))
+    assert_type(A @ x, Any)
+    assert_type(v @ x, Any)
+    assert_type(A.mxv(x), Vector)
+    assert_type(v.vxm(X, "min_plus"), Vector)
+    assert_type(A.mxm(X), Matrix)
+    assert_type(A + x, Matrix)
+    assert_type(A * X, Matrix)
+    assert_type(v - x, Vector)
+    assert_type(x - v, Vector)
+    assert_type(x @ A, Any)
+    assert_type(v == x, Vector)
+    assert_type(v.ewise_add(x, "max"), Vector)
+    assert_type(np.sqrt(A), Any)
+    assert_type(A.matvec(x), Any)
+
+
 def comparisons(A: Matrix, v: Vector) -> None:
     """Entry by entry: an object, and no bool."""
     assert_type(A > 3, Matrix)
