@@ -170,7 +170,7 @@ def structural(A: sr.Matrix) -> Iterator[Operation]:
         "transpose",
         lambda other: other.transpose().wait(),
         lambda: M.theirs.T.new().wait(),
-        renewed=lambda: sr.Matrix.from_csr(*M.ours.to_csr(index_dtype=None), ncols=A.ncols),
+        renewed=lambda: sr.Matrix.from_csr(*M.ours.to_csr(index_dtype=None), ncols=A.ncols, copy=False),
     )
     yield Operation(
         "apply ainv",

@@ -21,7 +21,8 @@ def main(graph: str, device: str, source: str, started: str, out: str) -> None:
 
     marks = {"imported": time.time()}
     with sr.use(device), np.load(graph) as stored:
-        A = sr.Matrix.from_csr(stored["indptr"], stored["indices"], True, ncols=stored["indptr"].size - 1)
+        offsets = stored["indptr"]
+        A = sr.Matrix.from_csr(offsets, stored["indices"], True, ncols=offsets.size - 1, copy=False)
         marks["loaded"] = time.time()
         levels = sr.algorithms.bfs_levels(A, int(source)).wait()
         marks["searched"] = time.time()

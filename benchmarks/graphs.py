@@ -71,7 +71,7 @@ def floats(A: sr.Matrix, dtype: Any) -> sr.Matrix:
     indptr, indices = arrays(A)
     values = xp.random.default_rng(SEED).random(A.nvals, dtype=dtype)
     values += dtype(0.5)
-    return sr.Matrix.from_csr(indptr, indices, values, ncols=A.ncols)
+    return sr.Matrix.from_csr(indptr, indices, values, ncols=A.ncols, copy=False)
 
 
 def dense(A: sr.Matrix, dtype: Any) -> Any:

@@ -258,7 +258,7 @@ def _weighted(graph: social.Social) -> sr.Matrix:
     A = social.matrix(graph)
     indptr, columns = arrays(A)
     return sr.Matrix.from_csr(
-        indptr, columns, uniform_weights(module(A), indptr, columns, SEED, 1, 255), ncols=A.ncols
+        indptr, columns, uniform_weights(module(A), indptr, columns, SEED, 1, 255), ncols=A.ncols, copy=False
     ).wait()
 
 

@@ -80,7 +80,7 @@ def matrix(graph: Social, parts: int = 1) -> sr.Matrix:
         indptr.append(offsets[1:] + total)
         indices.append(columns)
         total += int(columns.size)
-    made = sr.Matrix.from_csr(xp.concatenate(indptr), xp.concatenate(indices), True, ncols=graph.vertices)
+    made = sr.Matrix.from_csr(xp.concatenate(indptr), xp.concatenate(indices), True, ncols=graph.vertices, copy=False)
     return made
 
 

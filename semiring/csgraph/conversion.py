@@ -209,7 +209,7 @@ def pattern(csr: Any, *, directed: bool = True) -> Matrix:
 
 def _matrix(csr: Any, values: Array | None, dup_op: str) -> Matrix:
     device = "cuda" if is_on_gpu(csr) else "cpu"
-    return Matrix.from_csr(csr.indptr, csr.indices, values, shape=csr.shape, dup_op=dup_op, device=device)
+    return Matrix.from_csr(csr.indptr, csr.indices, values, shape=csr.shape, dup_op=dup_op, copy=False, device=device)
 
 
 def _both(A: Matrix, directed: bool) -> Matrix:

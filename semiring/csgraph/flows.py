@@ -85,7 +85,7 @@ def maximum_flow(csgraph: Any, source: int, sink: int, *, method: str = "dinic")
     n = _checked(csgraph, source, sink, method)
     device = "cuda" if is_on_gpu(csgraph) else "cpu"
     parts = csgraph.indptr, csgraph.indices, csgraph.data.astype(np.int64)
-    A = Matrix.from_csr(*parts, shape=csgraph.shape, dup_op="plus", device=device)
+    A = Matrix.from_csr(*parts, shape=csgraph.shape, dup_op="plus", copy=False, device=device)
     found = algorithms.maximum_flow(A, source, sink)
     sent = found.flow
     # Every edge and its reverse, also where nothing flows.

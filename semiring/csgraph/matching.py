@@ -92,7 +92,7 @@ def _edges(graph: Any) -> Matrix:
     if not hasattr(graph, "tocsr"):
         raise TypeError("graph must be in CSC, CSR, or COO format")
     csr, device = graph.tocsr(), "cuda" if is_on_gpu(graph) else "cpu"
-    return Matrix.from_csr(csr.indptr, csr.indices, shape=csr.shape, dup_op="any", device=device)
+    return Matrix.from_csr(csr.indptr, csr.indices, shape=csr.shape, dup_op="any", copy=False, device=device)
 
 
 @on_the_host(scipy_csgraph.min_weight_full_bipartite_matching)

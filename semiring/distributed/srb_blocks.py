@@ -45,7 +45,7 @@ def block_of_file(file: Store, rows: Bounds, cols: Bounds, *, verify: bool) -> C
         if verify:
             given: Any = found.iso if found.values is None else found.values
             found = Matrix.from_csr(
-                found.indptr, found.indices, given, found.dtype, ncols=found.ncols, device="cpu"
+                found.indptr, found.indices, given, found.dtype, ncols=found.ncols, copy=False, device="cpu"
             ).store
         every = Index(found.nrows, found.nrows)
         return found if columns.is_all else extract_matrix(found, every, columns).into()

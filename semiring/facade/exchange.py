@@ -72,7 +72,13 @@ class Exchange(Holder[StoreT], Generic[StoreT]):
             rows = value.tocsr()
             where = "cuda" if on_gpu(rows.data) else self.device
             return self._matrix_class.from_csr(
-                rows.indptr, rows.indices, rows.data, ncols=rows.shape[1], dup_op="plus", device=where
+                rows.indptr,
+                rows.indices,
+                rows.data,
+                ncols=rows.shape[1],
+                dup_op="plus",
+                copy=rows is value,
+                device=where,
             )
         array = as_array("operand", value)
         kind = {1: self._vector_class, 2: self._matrix_class}.get(array.ndim)

@@ -40,6 +40,7 @@ def from_csr(
     ncols: int | None = None,
     shape: tuple[int, int] | None = None,
     dup_op: Any = None,
+    copy: bool = True,
     name: str | None = None,
     device: str | None = None,
     placement: str = "device",
@@ -54,6 +55,8 @@ def from_csr(
     dtype : type of the values; by default theirs
     nrows, ncols (or shape) : by default as many rows as `indptr` has, and the largest column + 1
     dup_op : binary operator that combines repeated columns of a row
+    copy : False: share arrays that have the types of the result, sorted rows, and stay on their device.  They must not
+        be written to afterwards, as every object that shares them would change
     name : shown by `repr`
     device : ``"cpu"`` or ``"cuda"``; by default the GPU if an array is there, else the configured one
     placement : ``"device"``, ``"pinned"``, ``"host"`` or ``"auto"``, as `Matrix.to`
@@ -69,10 +72,9 @@ def from_csr(
 
     Notes
     -----
-    Arrays that already have sorted rows and the right index types are shared, not copied: they must not be written
-    to afterwards (give copies, if they will be).  Cost O(nvals) to check.  On the GPU that synchronises.
-    NumPy arrays that stay in host memory are checked on the GPU slice by slice; those of 32 MB or more are
-    page-locked in place.
+    Cost O(nvals), to check and to copy.  On the GPU that synchronises.  NumPy arrays that stay in host memory are
+    checked on the GPU slice by slice; with ``copy=False`` those of 32 MB or more are page-locked in place.
+    Index types of the result are int32 below 2**31 columns, and below 2**31 entries for `indptr`; else int64.
 
     Examples
     --------
@@ -87,7 +89,7 @@ def from_csr(
     ncols = size_for(col_indices) if ncols is None else ncols
     if nrows is not None and indptr.size != nrows + 1:
         raise InvalidFormat(f"indptr must have nrows + 1 = {nrows + 1} elements, got {indptr.size}")
-    store = import_csr(indptr, col_indices, values, extent("ncols", ncols), chosen, dup_op, where, placement)
+    store = import_csr(indptr, col_indices, values, extent("ncols", ncols), chosen, dup_op, where, placement, copy=copy)
     return cls._new(store, name=name)
 
 
@@ -102,6 +104,7 @@ def from_csc(
     ncols: int | None = None,
     shape: tuple[int, int] | None = None,
     dup_op: Any = None,
+    copy: bool = True,
     name: str | None = None,
     device: str | None = None,
 ) -> Matrix:
@@ -111,7 +114,7 @@ def from_csc(
     ----------
     indptr : ncols + 1 offsets
     row_indices : rows
-    values, dtype, dup_op, name, device : as `from_csr`
+    values, dtype, dup_op, copy, name, device : as `from_csr`
     nrows, ncols (or shape) : by default the largest row + 1, and as many columns as `indptr` has
 
     Raises
@@ -128,7 +131,9 @@ def from_csc(
     {0: {0: 5, 2: 6}, 2: {2: 7}}
     """
     nrows, ncols = sizes("from_csc", shape, nrows=nrows, ncols=ncols)
-    columns = cls.from_csr(indptr, row_indices, values, dtype, nrows=ncols, ncols=nrows, dup_op=dup_op, device=device)
+    columns = cls.from_csr(
+        indptr, row_indices, values, dtype, nrows=ncols, ncols=nrows, dup_op=dup_op, copy=copy, device=device
+    )
     return cls._new(structure.transposed(columns.store), name=name)
 
 

@@ -322,5 +322,7 @@ def _restore(
     codec: Any,
     placement: str = "device",  # pickles of version 0.1 have none
 ) -> Any:
-    made = cls.from_csr(indptr, indices, values, np.dtype(dtype), ncols=ncols, name=name, placement=placement)
+    made = cls.from_csr(
+        indptr, indices, values, np.dtype(dtype), ncols=ncols, copy=False, name=name, placement=placement
+    )
     return made if codec is None else made.compress(codec)

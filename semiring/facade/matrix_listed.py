@@ -40,6 +40,7 @@ def from_dcsr(
     ncols: int | None = None,
     shape: tuple[int, int] | None = None,
     dup_op: Any = None,
+    copy: bool = True,
     name: str | None = None,
     device: str | None = None,
 ) -> Matrix:
@@ -54,6 +55,7 @@ def from_dcsr(
     dtype : type of the values; by default theirs
     nrows, ncols (or shape) : by default the last listed row + 1, and the largest column + 1
     dup_op : binary operator that combines repeated columns of a row
+    copy : False: share arrays as `from_csr`; they must not be written to afterwards
     name : shown by `repr`
     device : ``"cpu"`` or ``"cuda"``; by default the GPU if an array is there, else the configured one
 
@@ -70,8 +72,7 @@ def from_dcsr(
 
     Notes
     -----
-    Cost and memory O(nvals + listed rows), whatever the shape.  Synchronises on the GPU.  Arrays may be shared as by
-    `from_csr`.
+    Cost and memory O(nvals + listed rows), whatever the shape.  Synchronises on the GPU.
 
     Examples
     --------
@@ -94,9 +95,9 @@ def from_dcsr(
         raise InvalidFormat(f"compressed_rows: {wrong[0]}")
     if indptr.size != rows.size + 1:
         raise InvalidFormat(f"indptr must have {rows.size + 1} elements, one more than listed rows, got {indptr.size}")
-    inner = import_csr(indptr, col_indices, values, ncols, chosen, dup_op, local_device(where))
+    inner = import_csr(indptr, col_indices, values, ncols, chosen, dup_op, local_device(where), copy=copy)
     with allocating("from_dcsr", where):
-        numbers = to_device(rows, where).astype(index_type(nrows), copy=False)
+        numbers = to_device(rows, where).astype(index_type(nrows), copy=copy)
         used, offsets = listed_rows(inner.indptr, numbers)
         pattern = HyperPattern(nrows, ncols, used, offsets, inner.indices)
         made = settled(CSR(pattern, inner.dtype, inner.values, inner.iso))
@@ -115,6 +116,7 @@ def from_dcsc(
     ncols: int | None = None,
     shape: tuple[int, int] | None = None,
     dup_op: Any = None,
+    copy: bool = True,
     name: str | None = None,
     device: str | None = None,
 ) -> Matrix:
@@ -125,7 +127,7 @@ def from_dcsc(
     compressed_cols : the columns that are listed, ascending without repeats
     indptr : an offset for each listed column, and the number of rows given
     row_indices : rows, in any order within a column
-    values, dtype, dup_op, name, device : as `from_dcsr`
+    values, dtype, dup_op, copy, name, device : as `from_dcsr`
     nrows, ncols (or shape) : by default the largest row + 1, and the last listed column + 1
 
     Raises
@@ -143,8 +145,9 @@ def from_dcsc(
     """
     nrows, ncols = sizes("from_dcsc", shape, nrows=nrows, ncols=ncols)
     columns = cls.from_dcsr(
-        compressed_cols, indptr, row_indices, values, dtype, nrows=ncols, ncols=nrows, dup_op=dup_op, device=device
-    )
+        compressed_cols, indptr, row_indices, values, dtype, nrows=ncols, ncols=nrows, dup_op=dup_op, copy=copy,
+        device=device,
+    )  # fmt: skip
     return cls._new(structure.transposed(columns.store), name=name)
 
 
@@ -227,5 +230,5 @@ def restored(
     placement: str,
 ) -> Matrix:
     """Return a hypersparse matrix that was pickled."""
-    made = cls.from_dcsr(*arrays, values, np.dtype(dtype), shape=shape, name=name).convert("hypersparse")
+    made = cls.from_dcsr(*arrays, values, np.dtype(dtype), shape=shape, copy=False, name=name).convert("hypersparse")
     return made if placement == "device" else made.to(placement=placement)

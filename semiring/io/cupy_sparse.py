@@ -1,4 +1,4 @@
-"""Conversion from and to CuPy sparse matrices, with shared buffers."""
+"""Conversion from and to CuPy sparse matrices."""
 
 from __future__ import annotations
 
@@ -15,15 +15,17 @@ __all__ = ["from_cupy_sparse", "to_cupy_sparse"]
 _DTYPES = ("bool", "float32", "float64", "complex64", "complex128")
 
 
-def from_cupy_sparse(X: Any) -> Matrix:
+def from_cupy_sparse(X: Any, *, copy: bool = True) -> Matrix:
     """Return a Matrix on the GPU with the entries of a CuPy sparse matrix, explicit zeros included.
 
-    A canonical csr (sorted columns, no duplicates) is not copied: both objects share the buffers, so do not write into
-    them afterwards. Any other is converted on the GPU; entries at the same position are added. ``X`` is not changed.
+    Entries at the same position are added. ``X`` is not changed.
 
     Parameters
     ----------
     X : CuPy sparse matrix
+    copy : bool
+        The result is independent of ``X``. With False it shares the buffers of a canonical csr (sorted columns, no
+        duplicates), which must not be written to afterwards.
 
     Returns
     -------
@@ -36,7 +38,7 @@ def from_cupy_sparse(X: Any) -> Matrix:
 
     Notes
     -----
-    Cost O(1) for a canonical csr, else O(nnz log nnz).
+    Cost O(nnz) for a canonical csr, to check and to copy, else O(nnz log nnz).
 
     Examples
     --------
@@ -54,7 +56,7 @@ def from_cupy_sparse(X: Any) -> Matrix:
     if not csr.has_canonical_format:  # synchronises, the first time
         csr = csr.copy() if csr is X else csr
         csr.sum_duplicates()
-    return Matrix.from_csr(csr.indptr, csr.indices, csr.data, ncols=csr.shape[1])
+    return Matrix.from_csr(csr.indptr, csr.indices, csr.data, ncols=csr.shape[1], copy=copy and csr is X)
 
 
 def to_cupy_sparse(A: Matrix) -> Any:

@@ -242,11 +242,13 @@ def _checked(held: CSR, described: Store, device: str, placement: str) -> CSR:
     values: Any = held.iso if held.values is None else held.values
     if isinstance(held.pattern, HyperPattern):
         rows, offsets, columns = (getattr(held.pattern, name) for name in HyperPattern.ARRAYS)
-        listed = Matrix.from_dcsr(rows, offsets, columns, values, held.dtype, shape=held.shape, device=device)
+        listed = Matrix.from_dcsr(
+            rows, offsets, columns, values, held.dtype, shape=held.shape, copy=False, device=device
+        )
         store: CSR = listed.convert(HyperPattern.format).store
     else:
         store = Matrix.from_csr(
-            held.indptr, held.indices, values, ncols=held.ncols, device=device, placement=placement
+            held.indptr, held.indices, values, ncols=held.ncols, copy=False, device=device, placement=placement
         ).store
     _check_facts(store, described)
     return store

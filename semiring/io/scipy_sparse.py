@@ -18,7 +18,7 @@ __all__ = ["from_scipy_sparse", "to_scipy_sparse"]
 _FORMATS = ("bsr", "coo", "csc", "csr", "dia", "dok", "lil")
 
 
-def from_scipy_sparse(S: Any, *, dup_op: Any = None, name: str | None = None) -> Matrix:
+def from_scipy_sparse(S: Any, *, dup_op: Any = None, copy: bool = True, name: str | None = None) -> Matrix:
     """Return a Matrix with the entries of a SciPy sparse matrix or array, explicit zeros included.
 
     Parameters
@@ -27,6 +27,9 @@ def from_scipy_sparse(S: Any, *, dup_op: Any = None, name: str | None = None) ->
         It is not changed.
     dup_op : binary operator, optional
         How to combine entries at the same position; by default they are added, as SciPy defines them.
+    copy : bool
+        The result is independent of ``S``. With False it shares the arrays of a canonical csr on the CPU, which must
+        not be written to afterwards.
     name : str, optional
         Shown by ``repr``.
 
@@ -39,8 +42,7 @@ def from_scipy_sparse(S: Any, *, dup_op: Any = None, name: str | None = None) ->
 
     Notes
     -----
-    A canonical csr shares its arrays with the result on the CPU engine, so do not write into them afterwards;
-    anything else costs a conversion, O(nnz).
+    O(nnz); O(nnz) to check alone for arrays that are shared.
 
     Examples
     --------
@@ -61,7 +63,8 @@ def from_scipy_sparse(S: Any, *, dup_op: Any = None, name: str | None = None) ->
     if not csr.has_canonical_format:
         csr = csr.copy() if csr is S else csr
         csr.sum_duplicates()
-    return Matrix.from_csr(csr.indptr, csr.indices, csr.data, ncols=csr.shape[1], name=name)
+    own = csr is not S
+    return Matrix.from_csr(csr.indptr, csr.indices, csr.data, ncols=csr.shape[1], copy=copy and not own, name=name)
 
 
 def to_scipy_sparse(A: Matrix | Vector, format: str = "csr", *, copy: bool = True) -> Any:

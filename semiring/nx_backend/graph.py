@@ -317,7 +317,7 @@ class Graph:
         if self.is_multigraph() and combine == "plus" and not isinstance(values, np.ndarray):
             values = np.full(len(neighbours.cols), values)
         return Matrix.from_csr(
-            neighbours.indptr, neighbours.cols, values, ncols=n, device=self.device,
+            neighbours.indptr, neighbours.cols, values, ncols=n, copy=False, device=self.device,
             dup_op=combine if self.is_multigraph() else None,
         ).wait()  # fmt: skip
 

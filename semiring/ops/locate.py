@@ -61,7 +61,7 @@ def grouped(u: VectorStore, labels: VectorStore | Array, size: int) -> Groups:
         raise DimensionMismatch(f"labels: one for each of the {u.size} positions is expected, got {int(labels.size)}")
     if " " in u.device and isinstance(labels, VectorStore):
         return _grouped_in_parts(u, labels, size)
-    origin = None
+    origin, given = None, labels
     if isinstance(labels, VectorStore):
         if labels.format != "full" and labels.nvals != labels.size:
             labels = index_list(labels)
@@ -69,6 +69,8 @@ def grouped(u: VectorStore, labels: VectorStore | Array, size: int) -> Groups:
             u = extract_vector(u, Index(u.size, labels.nvals, array=origin)).into()
         labels = dense_values(labels)
     numbers = bounded_indices("labels", labels, size, u.device)
+    if numbers is given:  # an operation that is pending reads the labels of this moment
+        numbers = numbers.copy()
     return Groups(u, Index(size, u.size, array=numbers), origin)
 
 

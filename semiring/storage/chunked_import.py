@@ -19,7 +19,7 @@ from ..engines.spec import ImportCSR
 from ..exceptions import DuplicateIndex, InvalidFormat, InvalidValue
 from ..formats import CSR, Array, Pattern, Placement, device_of, index_dtype
 from ..memory.allocation import allocating, free_memory, require
-from ..memory.arrays import address_of, as_type, to_device, to_host
+from ..memory.arrays import address_of, as_type, local_device, to_device, to_host
 from ..memory.placement import placed
 from ..ops.build import duplicate_operator, entry_values
 from ..ops.cast import cast_scalar
@@ -40,9 +40,12 @@ def import_csr(
     dup_op: Any,
     device: str,
     placement: str = "device",
+    *,
+    copy: bool = False,
 ) -> CSR:
     """Return the matrix of checked compressed rows.  Synchronises on the GPU.
 
+    copy: False shares arrays that have the right types, are sorted and stay where they are.
     placement: of its entries.  Entries in host memory that stay there are imported in chunks.
     OutOfMemory, with what would fit, if the entries do not fit there.
     """
@@ -53,6 +56,11 @@ def import_csr(
         raise InvalidValue("indptr must have nrows + 1 elements, got none")
     chosen = arriving(indptr, indices, values, ncols, dtype, device, checked_placement(placement))
     dup = duplicate_operator(dup_op, dtype)
+    if copy:
+        here = "cpu" if chosen != "device" else device  # elsewhere they are copied on the way
+        with allocating("from_csr", device):
+            indptr = _own(indptr, index_dtype(int(indices.size)), here)
+            indices, values = _own(indices, index_dtype(ncols), here), _own(values, dtype, here)
     if chosen != "device" and device == "cuda" and device_of(indices) == "cpu":
         x, iso = entry_values(to_host(values), int(indices.size), dtype, "cpu", convert=False)
         with allocating("from_csr", device):
@@ -63,6 +71,11 @@ def import_csr(
     spec = ImportCSR(int(indptr.size) - 1, ncols, dtype, indptr, indices, values, iso, dup)
     made = cast(CSR, registry.run(spec, engine_for(device)))
     return moved(made, chosen, None, "from_csr")
+
+
+def _own(array: Array, dtype: np.dtype[Any], device: str) -> Array:
+    """Return a copy of an array that the import would share: of the type of the result, on its device."""
+    return array.copy() if array.ndim and array.dtype == dtype and device_of(array) == local_device(device) else array
 
 
 def import_chunks(

@@ -52,7 +52,7 @@ def positions(value: Any, size: int, axis: str, device: str) -> Index:
             )
         if isinstance(value, PartVector):
             return _on_grid(value, size, axis)
-        return _array(_vector(value), size, axis, device)
+        return _array(_vector(value), size, axis, device, frozen=True)
     if isinstance(value, (list, tuple)):
         value = np.asarray(value, dtype=None if value else np.int64)
     elif (
@@ -88,7 +88,9 @@ def _vector(store: VectorStore) -> Array:
     return dense_values(store)
 
 
-def _array(value: Array, size: int, axis: str, device: str) -> Index:
+def _array(value: Array, size: int, axis: str, device: str, *, frozen: bool = False) -> Index:
+    """Return an array as an index, checked.  frozen: it belongs to a store, which nothing changes."""
+    given = value
     if value.dtype.kind == "b":
         if value.size != size:
             raise InvalidValue(f"{axis}: a boolean index needs {size} elements, got {value.size}")
@@ -107,6 +109,8 @@ def _array(value: Array, size: int, axis: str, device: str) -> Index:
         # Converted before it is copied to a GPU, and after it is copied from one.
         array = value if isinstance(value, np.ndarray) else to_device(value, device)
         array = to_device(array.astype(index_dtype(size), copy=False), device)
+        if array is given and not frozen:  # an operation that is pending reads the positions of this moment
+            array = array.copy()
     return Index(size, int(array.size), array=array)
 
 

@@ -24,7 +24,7 @@ def X() -> Any:
 
 def test_buffers_are_shared_both_ways(X: Any) -> None:
     X.sum_duplicates()
-    A = sr.io.from_cupy_sparse(X)
+    A = sr.io.from_cupy_sparse(X, copy=False)
     assert A.device == "cuda"
     assert [address(part) for part in A.to_csr(index_dtype=None)] == [
         address(part) for part in (X.indptr, X.indices, X.data)

@@ -62,7 +62,7 @@ def grouped(A: Matrix, labels: Vector, k: int, op: str = "plus") -> Matrix:
 def selector(labels: Vector, k: int) -> Matrix:
     """S(v, labels(v)) = true, n x k."""
     offsets = ops.singletons(Vector(bool, labels.size + 1, device=labels.device))
-    return Matrix.from_csr(offsets.to_dense(), labels.to_dense(), True, ncols=k, device=labels.device)
+    return Matrix.from_csr(offsets.to_dense(), labels.to_dense(), True, ncols=k, copy=False, device=labels.device)
 
 
 def labels_of(name: str, labels: Any, n: int) -> Vector:

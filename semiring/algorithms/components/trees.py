@@ -80,7 +80,7 @@ def _offsets(parent: Vector, size: Vector) -> Vector:
     n = parent.size - 1
     ends = Vector.full(1, n + 1, np.int64, device=parent.device).apply("rowindex").to_dense()
     above, sizes = (vector[:n].new().to_dense() for vector in (parent, size))
-    children = Matrix.from_csr(ends, above, sizes, ncols=n + 1, device=parent.device).T.dup()
+    children = Matrix.from_csr(ends, above, sizes, ncols=n + 1, copy=False, device=parent.device).T.dup()
     _, child, totals = children.scan("plus").to_csr()
     earlier = Vector.from_dense(totals, device=parent.device).ewise_mult(
         Vector.from_dense(children.to_csr()[2], device=parent.device), "minus"

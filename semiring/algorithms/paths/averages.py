@@ -214,7 +214,7 @@ def _neighbourhoods(S: Matrix, part: Matrix) -> tuple[Vector, Matrix]:
     m, device = part.nvals, S.device
     indptr, near, _ = part.to_csr()
     numbers = ops.singletons(Vector(bool, m, device=device))
-    numbered = Matrix.from_csr(indptr, near, numbers.to_dense(), ncols=S.ncols, device=device)
+    numbered = Matrix.from_csr(indptr, near, numbers.to_dense(), ncols=S.ncols, copy=False, device=device)
     around = Vector.from_dense(part.to_coo(values=False)[0], device=device)
     chosen = Matrix.from_coo(numbers.to_dense(), around.to_dense(), True, shape=(m, part.nrows), device=device)
     found = chosen.mxm(numbered, "any_second", mask=S[near, :].S)
