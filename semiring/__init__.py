@@ -21,13 +21,13 @@ from .facade.matrix import Matrix
 from .facade.scalar import Scalar
 from .facade.vector import Vector
 from .facade.writing import replace
-from .labels import Labels
 from .operators import agg, binary, indexunary, monoid, op, select, semiring, unary
 
 if TYPE_CHECKING:
     from . import algorithms, csgraph, distributed, io, plot
     from .facade.recorder import Recorder
     from .io import generators as random
+    from .labels import Labels
     from .warming import warm
 
 __version__ = "0.2.0"
@@ -75,6 +75,7 @@ _LAZY = {
     "distributed": (".distributed", None),
     "io": (".io", None),
     "plot": (".plot", None),
+    "Labels": (".labels", "Labels"),
     "Recorder": (".facade.recorder", "Recorder"),
     "random": (".io.generators", None),
     "warm": (".warming", "warm"),

@@ -10,7 +10,6 @@ thread, before the others start.
 
 from __future__ import annotations
 
-import difflib
 import os
 import re
 import threading
@@ -20,7 +19,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from .apart import apart_once
-from .exceptions import InvalidValue, NotSupported
+from .exceptions import InvalidValue, NotSupported, near_names
 from .optional import installed, missing
 
 _DEVICES = ("auto", "cpu", "cuda")
@@ -161,7 +160,7 @@ def _checked(changes: Mapping[str, Any]) -> dict[str, Any]:
     for name, value in changes.items():
         check = _CHECKS.get(name)
         if check is None:
-            close = difflib.get_close_matches(name, _CHECKS, n=1)
+            close = near_names(name, _CHECKS)
             hint = f"did you mean {close[0]!r}?" if close else f"settings are: {', '.join(_CHECKS)}"
             raise InvalidValue(f"config has no setting {name!r}; {hint}")
         made[name] = check(f"config.{name}", value)
@@ -291,7 +290,7 @@ def _from_environment(environment: Mapping[str, str]) -> tuple[Config, list[str]
             continue
         name = known.get(variable)
         if name is None:
-            close = difflib.get_close_matches(variable, known, n=1)
+            close = near_names(variable, known)
             hint = f"did you mean {close[0]}?" if close else f"known are: {', '.join(known)}"
             wrong.append(f"the environment variable {variable} is not a setting; {hint}")
         elif name == "device" and value == "reference":

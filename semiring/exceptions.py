@@ -8,6 +8,7 @@ expected and what was found. Data that a program may need (the last iterate, a v
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 __all__ = [
@@ -43,6 +44,13 @@ __all__ = [
     "UnknownOperator",
     "UnsupportedType",
 ]
+
+
+def near_names(name: str, known: Iterable[str], n: int = 1, cutoff: float = 0.6) -> list[str]:
+    """Return at most n of the known names that are like `name`, the nearest first."""
+    from difflib import get_close_matches  # not needed before there is an error
+
+    return get_close_matches(name, list(known), n, cutoff)
 
 
 class SemiringError(Exception):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import importlib.util
 from typing import Any, Final
 
 from semiring.exceptions import NotSupported
@@ -28,6 +27,8 @@ EXTRAS: Final[dict[str, tuple[str, str]]] = {
 
 def installed(package: str) -> bool:
     """Return whether a package can be imported, without importing it."""
+    import importlib.util
+
     try:
         return importlib.util.find_spec(package) is not None
     except ValueError:  # a module without a spec, and None, which blocks its import

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import pkgutil
 from collections.abc import Iterable, Iterator
 from types import ModuleType
 
@@ -16,5 +15,7 @@ def import_modules(package: str, path: Iterable[str]) -> None:
 
 def modules(package: str, path: Iterable[str]) -> Iterator[ModuleType]:
     """Import the modules of a package and of its subpackages, in the order of their names, and yield each."""
+    import pkgutil
+
     for module in pkgutil.walk_packages(path, f"{package}."):
         yield importlib.import_module(module.name)

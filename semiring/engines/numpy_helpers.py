@@ -9,10 +9,9 @@ import ast
 import functools
 import math
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
 from semiring.dtypes import (
     BOOL,
@@ -33,7 +32,10 @@ from semiring.operators import records
 
 __all__ = ["FUNCTIONS", "cast", "common", "evaluate"]
 
-Array = NDArray[Any]
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+Array: TypeAlias = np.ndarray[Any, Any]
 
 
 def cast(values: ArrayLike, dtype: object) -> Array:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from semiring.dtypes import DType, is_record
 from semiring.operators import records
@@ -15,7 +14,7 @@ from semiring.record_types import leaves, view
 
 __all__ = ["evaluated_leaves"]
 
-Array = NDArray[Any]
+Array: TypeAlias = np.ndarray[Any, Any]
 
 
 def evaluated_leaves(

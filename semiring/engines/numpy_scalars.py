@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from semiring.dtypes import DType, is_record
 from semiring.engines.numpy_helpers import evaluate
@@ -15,7 +14,7 @@ from semiring.record_types import frozen
 
 __all__ = ["evaluate_scalars", "scalar"]
 
-Array = NDArray[Any]
+Array: TypeAlias = np.ndarray[Any, Any]
 
 
 def scalar(value: Array, dtype: DType) -> np.generic:

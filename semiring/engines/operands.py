@@ -113,18 +113,26 @@ class Spec:
     decodable: ClassVar[bool] = True
 
     def __init_subclass__(cls) -> None:
-        texts = {name: str(text) for base in reversed(cls.__mro__) for name, text in _annotations(base).items()}
+        texts = _texts(cls)
         cls.maskable = "mask" in texts
-        named = [name for name, text in texts.items() if _MATRICES & set(re.findall(r"\w+", text))]
-        cls.matrices = tuple(name for name in named if not texts[name].startswith("tuple["))
-        cls.kinds = _kinds(texts, named)  # type: ignore[assignment, method-assign]
+        cls.matrices = tuple(name for name in _named(texts) if not texts[name].startswith("tuple["))
+
+        def kinds(self: Any) -> tuple[StorageKind, ...]:
+            cls.kinds = made = _kinds(texts, _named(texts))  # type: ignore[assignment, method-assign]
+            return made(self)
+
+        def with_mask(self: Any, mask: Mask) -> Any:
+            cls.with_mask = made = _with_mask(cls, texts)  # type: ignore[assignment, method-assign]
+            return made(self, mask)
+
+        cls.kinds = kinds  # type: ignore[method-assign]
         if cls.maskable:
-            cls.with_mask = _with_mask(cls, texts)  # type: ignore[assignment, method-assign]
+            cls.with_mask = with_mask  # type: ignore[method-assign]
 
     def kinds(self) -> tuple[StorageKind, ...]:
         """Return the storage kinds of all matrices; of a derived orientation only if it is available.
 
-        Generated for each class from `matrices`; this base class has none.
+        Generated for each class from `matrices`, by its first call; this base class has none.
         """
         return ()
 
@@ -141,6 +149,16 @@ def _with_mask(cls: type, texts: dict[str, str]) -> Callable[[Any, Mask], Any]:
     exec("def with_mask(self, mask):\n" + "".join(f"    {line}\n" for line in lines), known)
     made: Callable[[Any, Mask], Any] = known["with_mask"]
     return made
+
+
+def _texts(cls: type) -> dict[str, str]:
+    """Return the annotations of the fields of a class."""
+    return {name: str(text) for base in reversed(cls.__mro__) for name, text in _annotations(base).items()}
+
+
+def _named(texts: dict[str, str]) -> list[str]:
+    """Return the fields that may hold matrices."""
+    return [name for name, text in texts.items() if _MATRICES.search(text)]
 
 
 def _annotations(cls: type) -> dict[str, Any]:
@@ -164,4 +182,4 @@ def _kinds(texts: dict[str, str], names: Sequence[str]) -> Callable[[Any], tuple
     return made
 
 
-_MATRICES = {"CSR", "AnyPattern", "Rows", "Mask"}
+_MATRICES = re.compile(r"\b(CSR|AnyPattern|Rows|Mask)\b")

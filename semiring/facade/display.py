@@ -6,7 +6,6 @@ sparse one as a list of its first and last entries.  The preview reads these ent
 
 from __future__ import annotations
 
-import html as _html
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +31,12 @@ _SEARCHED = 2048
 _Lines = list[list[str | None]]
 
 
+def _escape(text: str) -> str:
+    from html import escape
+
+    return escape(text)
+
+
 def matrix(a: Matrix) -> str:
     """Return the text of a matrix."""
     return "\n".join([_header(a), *_aligned(_preview(a))])
@@ -44,19 +49,19 @@ def vector(v: Vector) -> str:
 
 def html(x: Any) -> str:
     """Return the same preview as an HTML table, for notebooks."""
-    return f"<p><code>{_html.escape(_header(x))}</code></p>{html_table(_preview(x))}"
+    return f"<p><code>{_escape(_header(x))}</code></p>{html_table(_preview(x))}"
 
 
 def html_line(text: str) -> str:
     """Return one line of code as HTML: an object that is not a table."""
-    return f"<p><code>{_html.escape(text)}</code></p>"
+    return f"<p><code>{_escape(text)}</code></p>"
 
 
 def html_table(lines: Sequence[Sequence[str | None]]) -> str:
     """Return lines of cells as an HTML table; the first line and the first column are headers, None is ``…``."""
     rows = []
     for at, line in enumerate(lines):
-        texts = ["…" if text is None else "" if text == "." else _html.escape(text) for text in line]
+        texts = ["…" if text is None else "" if text == "." else _escape(text) for text in line]
         tags = ["th", *(["td" if at else "th"] * (len(texts) - 1))]
         rows.append("".join(f"<{tag}>{text}</{tag}>" for tag, text in zip(tags, texts, strict=True)))
     return f"<table>{''.join(f'<tr>{row}</tr>' for row in rows)}</table>"

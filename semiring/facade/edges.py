@@ -12,16 +12,18 @@ where they are not numbered.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from ..exceptions import InvalidType, InvalidValue
 from ..formats import array_module, device_of
-from ..labels import Labels, number_columns
 from ..memory.arrays import to_host
 from ..optional import needed
 from ..storage.coerce import as_array
+
+if TYPE_CHECKING:
+    from ..labels import Labels
 
 _PLACE = "from_edgelist"
 _ROLES = ("source", "target", "weight")
@@ -43,8 +45,11 @@ def edges_of(given: Any, source: Any, target: Any, weight: Any, relabel: bool | 
     source, target, weight: columns by name or position; None: the first, the second, and the third if there is one.
     relabel: number the vertices, or use a numbering.  InvalidValue for anything else, or if it is ambiguous.
     """
-    if not isinstance(relabel, (bool, Labels)):
-        raise InvalidType(f"{_PLACE}: relabel= is True, False or semiring.Labels, got {type(relabel).__name__}")
+    if not isinstance(relabel, bool):
+        from ..labels import Labels
+
+        if not isinstance(relabel, Labels):
+            raise InvalidType(f"{_PLACE}: relabel= is True, False or semiring.Labels, got {type(relabel).__name__}")
     columns = _columns(given)
     if columns is not None:
         return _of_table(columns, source, target, weight, relabel)
@@ -95,6 +100,8 @@ def _of_columns(ends: dict[str, Any], values: Any, relabel: bool | Labels) -> Ed
     if relabel is False:
         rows, cols = (_vertices(name, column) for name, column in ends.items())
         return Edges(rows, cols, values)
+    from ..labels import Labels, number_columns
+
     if isinstance(relabel, Labels):
         rows, cols = (relabel.rows(column) for column in ends.values())
         return Edges(rows, cols, values, relabel)

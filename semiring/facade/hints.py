@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import difflib
 from typing import TYPE_CHECKING, Any
+
+from ..exceptions import near_names
 
 __all__ = ["Named", "constructor_of", "no_attribute"]
 
@@ -134,7 +135,7 @@ def _hint(cls: type[Any], name: str) -> str:
     if instead is not None:
         return f"; use {instead}"
     public = [own for own in dir(cls) if not own.startswith("_")]
-    close = difflib.get_close_matches(name, public, n=3)
+    close = near_names(name, public, n=3)
     return f"; did you mean {' or '.join(map(repr, close))}?" if close else ""
 
 

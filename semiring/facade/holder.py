@@ -11,13 +11,12 @@ Exactly one of three is current:
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar, Generic, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
 
 from ..exceptions import DimensionMismatch, InvalidType
 from ..formats import CSR, VectorStore
-from ..labels import Labels
 from ..ops import check
 from ..ops.elements import Elements, Position
 from ..ops.extract import element
@@ -27,6 +26,9 @@ from .chain import Chain
 from .hints import Named
 from .operand import is_empty, scalar
 from .scalar import Scalar
+
+if TYPE_CHECKING:
+    from ..labels import Labels
 
 StoreT = TypeVar("StoreT", CSR, VectorStore)
 
@@ -151,6 +153,8 @@ class Holder(Generic[StoreT], metaclass=Named):
     @labels.setter
     def labels(self, labels: Labels | None) -> None:
         if labels is not None:
+            from ..labels import Labels
+
             if not isinstance(labels, Labels):
                 raise InvalidType(f"labels: expected semiring.Labels, got {type(labels).__name__}: Labels(values)")
             shape = check.shape_of(self._described)

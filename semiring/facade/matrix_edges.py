@@ -11,7 +11,6 @@ import numpy as np
 
 from ..exceptions import DimensionMismatch, InvalidType, InvalidValue
 from ..formats import array_module, device_of
-from ..labels import Labels
 from ..memory.allocation import allocating
 from ..memory.arrays import to_host
 from ..ops.build import bounded_indices
@@ -21,6 +20,7 @@ from .edges import edges_of
 from .operand import exported
 
 if TYPE_CHECKING:
+    from ..labels import Labels
     from .matrix import Matrix
 
 

@@ -1,4 +1,4 @@
-"""Frozen records that are made in every call (stores, requests to engines), and attributes that they compute once."""
+"""Records that are made in every call (stores, requests to engines), and attributes that they compute once."""
 
 from __future__ import annotations
 
@@ -12,18 +12,29 @@ T = TypeVar("T")
 
 @dataclass_transform(frozen_default=True, eq_default=False, field_specifiers=(field,))
 def record(cls: C) -> C:
-    """Decorate a class: ``dataclass(frozen=True, eq=False)`` whose constructor takes a seventh of the time.
+    """Decorate a class: ``dataclass(eq=False)``, frozen for type checkers.
 
     Records are compared by identity.  Type checkers report an assignment to a field; nothing checks it at run time,
-    because a class with such a check stores each field by a call.
+    because a class with such a check stores each field by a call, as the constructor of a frozen dataclass does.
     A class may state an expression of its fields, `invariant`, which the constructor asserts.  A pickle has the fields
     without what is derived from them.
+
+    The constructor is generated when the first record of the class is made: the import of this package defines eighty
+    classes, and a program uses few.
     """
-    made: Any = dataclass(frozen=True, eq=False)(cls)
-    del made.__setattr__, made.__delattr__
-    made.__init__ = _constructor(made)
-    made.__getstate__ = _state
+    made: Any = dataclass(init=False, repr=False, eq=False)(cls)
+
+    def first(self: Any, *values: Any, **named: Any) -> None:
+        made.__init__ = constructor = _constructor(made)
+        constructor(self, *values, **named)
+
+    made.__init__, made.__getstate__, made.__repr__ = first, _state, _repr
     return made  # type: ignore[no-any-return]
+
+
+def _repr(self: Any) -> str:
+    shown = (f"{item.name}={getattr(self, item.name)!r}" for item in fields(self) if item.repr)
+    return f"{type(self).__qualname__}({', '.join(shown)})"
 
 
 def _state(self: Any) -> dict[str, Any]:

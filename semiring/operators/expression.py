@@ -25,7 +25,6 @@ real. `semiring.engines.numpy_helpers` implements these rules in NumPy.
 from __future__ import annotations
 
 import ast
-import difflib
 import keyword
 import math
 import re
@@ -34,7 +33,7 @@ from typing import Final, NamedTuple, NoReturn
 
 import numpy as np
 
-from semiring.exceptions import UdfParseError
+from semiring.exceptions import UdfParseError, near_names
 from semiring.operators.vocabulary import ALIASES, HELPERS, SYMBOLS, VARIABLES, Helper
 
 __all__ = ["HELPERS", "VARIABLES", "Helper", "Normaliser", "Text", "normalise", "renamed", "used_variables"]
@@ -352,7 +351,7 @@ def renamed(expr: str, names: Mapping[str, str]) -> str:
 
 
 def _suggest(name: str, known: Mapping[str, object]) -> str:
-    close = difflib.get_close_matches(name, known, n=2)
+    close = near_names(name, known, n=2)
     return f" (did you mean {' or '.join(close)}?)" if close else ""
 
 

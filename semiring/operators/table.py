@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 import keyword
 import sys
 from collections.abc import Callable
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from semiring.exceptions import InvalidValue, NameTaken, UnknownOperator
+from semiring.exceptions import InvalidValue, NameTaken, UnknownOperator, near_names
 from semiring.operators.near_names import MEANT
 
 if TYPE_CHECKING:
@@ -177,7 +176,7 @@ def listing(kind: str, *more: str) -> list[str]:
 
 def unknown(kind: str, name: str) -> UnknownOperator:
     """Return the error for an unknown name; its message lists similar names."""
-    close = tuple(difflib.get_close_matches(name, _TABLES[kind], n=3))
+    close = tuple(near_names(name, _TABLES[kind], n=3))
     elsewhere = [other for other in KINDS if other != kind and name in _TABLES[other]]
     meant = MEANT.get(kind, {}).get(name.strip().lower())
     if meant is None:
@@ -191,7 +190,7 @@ def unknown(kind: str, name: str) -> UnknownOperator:
 def _close_elsewhere(kind: str, name: str) -> str:
     """Return an operator of another kind with nearly this name; empty if there is none."""
     for other in KINDS:
-        close = difflib.get_close_matches(name, _TABLES[other], n=1, cutoff=0.8) if other != kind else []
+        close = near_names(name, _TABLES[other], cutoff=0.8) if other != kind else []
         if close and close[0] != name:
             return f"{other}.{close[0]}"
     return ""

@@ -69,8 +69,8 @@ def grouped(u: VectorStore, labels: VectorStore | Array, size: int) -> Groups:
             u = extract_vector(u, Index(u.size, labels.nvals, array=origin)).into()
         labels = dense_values(labels)
     numbers = bounded_indices("labels", labels, size, u.device)
-    if numbers is given:  # an operation that is pending reads the labels of this moment
-        numbers = numbers.copy()
+    if numbers is given:
+        numbers = labels.copy()  # an operation that is pending reads the labels of this moment
     return Groups(u, Index(size, u.size, array=numbers), origin)
 
 

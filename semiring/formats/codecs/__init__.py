@@ -6,7 +6,7 @@ Engines have a module of the same name for each codec, and the CUDA kernels file
 from __future__ import annotations
 
 import importlib
-import pkgutil
+import os
 
 from ..tiles import CodecDefinition
 
@@ -16,7 +16,8 @@ Codec = str
 
 def _definitions() -> dict[str, CodecDefinition]:
     """Return the definitions of all modules of this folder by name, in their stated order."""
-    names = [module.name for module in pkgutil.iter_modules(__path__)]
+    files = (name.partition(".") for name in os.listdir(__path__[0]))
+    names = [name for name, _, suffix in files if suffix == "py" and name != "__init__"]
     found = {name: importlib.import_module(f"{__name__}.{name}").DEFINITION for name in names}
     return dict(sorted(found.items(), key=lambda item: item[1].order))
 
