@@ -117,17 +117,17 @@ class Spec:
         cls.maskable = "mask" in texts
         cls.matrices = tuple(name for name in _named(texts) if not texts[name].startswith("tuple["))
 
-        def kinds(self: Any) -> tuple[StorageKind, ...]:
+        def first(self: Any) -> tuple[StorageKind, ...]:
             cls.kinds = made = _kinds(texts, _named(texts))  # type: ignore[assignment, method-assign]
             return made(self)
 
-        def with_mask(self: Any, mask: Mask) -> Any:
+        def first_masked(self: Any, mask: Mask) -> Any:
             cls.with_mask = made = _with_mask(cls, texts)  # type: ignore[assignment, method-assign]
             return made(self, mask)
 
-        cls.kinds = kinds  # type: ignore[method-assign]
+        cls.kinds = first  # type: ignore[method-assign]
         if cls.maskable:
-            cls.with_mask = with_mask  # type: ignore[method-assign]
+            cls.with_mask = first_masked  # type: ignore[method-assign]
 
     def kinds(self) -> tuple[StorageKind, ...]:
         """Return the storage kinds of all matrices; of a derived orientation only if it is available.
