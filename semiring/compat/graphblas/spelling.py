@@ -107,7 +107,23 @@ class Spelling:
         return super()._with_operator(operator, *rest, **options)  # type: ignore[misc]
 
     def __call__(self, *parts: Any, **options: Any) -> Any:
-        """The left side of ``<<``: an accumulator computes in the type of this object."""
+        """Return the left side of ``<<``, as in :mod:`semiring`; an accumulator computes in the type of this object.
+
+        Parameters
+        ----------
+        *parts, **options : as `semiring.Matrix.__call__`
+
+        Raises
+        ------
+        InvalidMask, InvalidType, UnknownOperator
+
+        Examples
+        --------
+        >>> import semiring.compat.graphblas as gb
+        >>> v = gb.Vector.from_coo([0], [-7])
+        >>> (v(gb.binary.plus) << 2.7).to_dict()
+        {0: -5}
+        """
         target = super().__call__(*parts, **options)  # type: ignore[misc]
         accum, dtype = target._write.accum, np.dtype(self.dtype.np_type)
         if accum is not None:
