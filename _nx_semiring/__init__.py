@@ -306,6 +306,7 @@ FUNCTIONS: Final[dict[str, str]] = {
     "number_strongly_connected_components": "",
     "number_weakly_connected_components": "",
     "numeric_assortativity_coefficient": "Lists of nodes are left to NetworkX.",
+    "onion_layers": "",
     "out_degree_centrality": "",
     "overall_reciprocity": "",
     "overlap_weighted_projected_graph": "",
