@@ -30,15 +30,12 @@ class Exchange(Holder[StoreT], Generic[StoreT]):
         def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
             kind = type(self).__name__
             store, positions = self.store, math.prod(self.shape)
-            if store.device == "cuda":
-                raise TypeError(
-                    f"the entries of this {kind} are on a GPU: use .to_numpy(fill_value=...), or .to('cpu')"
-                )
-            if store.nvals != positions:
+            if store.device == "cuda" or store.nvals != positions:
+                held = f"{store.nvals} of {positions} positions hold a value, and a missing one is not zero"
                 raise InvalidType(
-                    f"a {kind} is not a NumPy array: {store.nvals} of {positions} positions hold a value, and a "
-                    f"missing one is not zero; use .to_numpy(fill_value=0) or sr.io.to_scipy_sparse(...), or make a "
-                    f"Matrix of the other operand, by sr.io.from_scipy_sparse or Matrix.from_dense"
+                    f"a {kind} is not a NumPy array: {'its entries are on a GPU' if store.device == 'cuda' else held}; "
+                    f"use .to_numpy(fill_value=0) or sr.io.to_scipy_sparse(...), or make a Matrix of the other "
+                    f"operand, by sr.io.from_scipy_sparse or Matrix.from_dense"
                 )
             if copy is False:
                 raise ValueError(f"np.asarray(..., copy=False): a {kind} is shared by np.from_dlpack, if it is full")

@@ -10,7 +10,7 @@ import pytest
 import semiring as sr
 from semiring.engines.cpu.mxm_bits import packed_rows, words_of
 
-pytestmark = pytest.mark.one_process("kernels are of parts")
+pytestmark = pytest.mark.one_process("kernels and plans are of parts")
 SPECIAL = np.array([-0.0, 0.0, np.inf, -np.inf, np.nan, 1.5, -2.0])
 
 

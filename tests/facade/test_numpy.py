@@ -276,7 +276,7 @@ REFUSED: dict[str, tuple[str, Callable[[Any, Any], Any]]] = {
     "dot": (r"np\.dot of a Matrix: use A @ B", lambda A, v: np.dot(A, ARRAY)),
     "concatenate": (r"np\.concatenate of a Vector: use semiring\.concat", lambda A, v: np.concatenate([v, v])),
     "allclose": (r"use \.isclose\(other\)", lambda A, v: np.allclose(v, ARRAY)),
-    "norm": (r"np\.linalg\.norm: .*4 of 16 positions", lambda A, v: np.linalg.norm(A)),
+    "norm": (r"np\.linalg\.norm: .*(4 of 16 positions|on a GPU)", lambda A, v: np.linalg.norm(A)),
     "copyto": (r"np\.copyto writes to no Vector; write C <<", lambda A, v: np.copyto(v, ARRAY)),
     "sum into": (r"np\.sum writes to no Vector", lambda A, v: np.sum(SQUARE, axis=0, out=v)),
 }

@@ -25,7 +25,8 @@ def test_vectors() -> None:
     assert Vector.full(1, 3).isequal(Vector.from_dense([1.0, 1.0, 1.0]))
     assert not Vector.full(1, 3).isequal(Vector.from_coo([0, 1], 1, size=3))
     assert Vector(float, 3).isequal(Vector(int, 3))
-    for wrong in (np.zeros(3), Matrix(float, 1, 3), None):
+    assert v.isequal(np.array([1.0, math.nan, math.inf]))
+    for wrong in (Matrix(float, 1, 3), None):
         with pytest.raises(InvalidValue):
             v.isequal(wrong)  # type: ignore[arg-type]
 
