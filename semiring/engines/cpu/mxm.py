@@ -11,6 +11,7 @@ first, so that only non-empty columns have slots, and cost and memory are propor
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from numba.core import types as numba_types
 from ...formats import CSR, Array, Pattern, index_dtype, structure_only, uncompressed_pattern
 from ...formats.csr import empty_csr
 from ...memory.allocation import require
-from ...operators.types import TypedMonoid
+from ...operators.types import TypedSemiring
 from ..constants import product_value
 from ..operands import Index, Mask, simplified
 from ..recording import note
@@ -106,25 +107,33 @@ def _product(q: Mxm, a: CSR, b: CSR, admitting: Pattern | None, columns: Array |
         total, indptr = total_work, np.zeros(a.nrows + 1, np.int32)
     indices = np.empty(total, column)
     if known is not None:
-        operators: tuple[Any, ...] = (types.STRUCTURE, None)
+        operators, reads_a, reads_b = _STRUCTURE
         made = totals = None
     else:
-        operators = (types.monoid(semiring.add), types.binary(semiring.mult))
+        operators, reads_a, reads_b = _operators(semiring)
         made, totals = np.empty(total, semiring.z), np.empty((threads, b.ncols), semiring.z)
-    start = None if known is not None else _start(semiring.add)
-    uses = semiring.mult.uses if known is None else frozenset()
-    values = (values_of(a, "x" in uses), values_of(b, "y" in uses))
-    operands = (*structure, *values, *admitted, *operators, start, columns)
+    operands = (*structure, values_of(a, reads_a), values_of(b, reads_b), *admitted, *operators, columns)
     run(_multiply, threads, *operands, marks, listed, totals, counted, indptr, indices, made, work=total_work)
-    if not counted and (total := int(indptr[-1])) < total_work:
-        indices, made = indices[:total].copy(), None if made is None else made[:total].copy()
+    if not counted:
+        for array in (indices,) if made is None else (indices, made):
+            array.resize(int(indptr[-1]), refcheck=False)  # in place: the arguments of the kernel are the only views
     return CSR(Pattern(a.nrows, b.ncols, indptr, indices), semiring.z, made, known)
 
 
-def _start(add: TypedMonoid) -> np.generic | None:
-    """Return a value s with s (+) z = z for every z, bit for bit; None where no such value is known."""
+# The operators of a product whose values are known.
+_STRUCTURE: tuple[tuple[Any, ...], bool, bool] = (types.STRUCTURE, None, None), False, False
+
+
+@functools.lru_cache(maxsize=1024)
+def _operators(semiring: TypedSemiring) -> tuple[tuple[Any, ...], bool, bool]:
+    """Return addition, multiplication and start value as kernel arguments, and whether values of A and B are read.
+
+    start: a value s with s (+) z = z for every z, bit for bit; None where no such value is known.
+    """
+    add, uses = semiring.add, semiring.mult.uses
     # 0 plus -0 is 0, but -0 plus z is z.
-    return add.z.type(-0.0) if add.op.expr == "x + y" and add.z.kind in "iuf" else None
+    start = add.z.type(-0.0) if add.op.expr == "x + y" and add.z.kind in "iuf" else None
+    return (types.monoid(add), types.binary(semiring.mult), start), "x" in uses, "y" in uses
 
 
 @kernel
