@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,15 @@ import semiring as sr
 from semiring.engines.cpu.mxm_bits import packed_rows, words_of
 
 pytestmark = pytest.mark.one_process("kernels and plans are of parts")
+
+
+@pytest.fixture(autouse=True)
+def on_the_cpu() -> Iterator[None]:
+    """Kernels of the CPU engine, also where there is a GPU."""
+    with sr.use("cpu"):
+        yield
+
+
 SPECIAL = np.array([-0.0, 0.0, np.inf, -np.inf, np.nan, 1.5, -2.0])
 
 
@@ -57,8 +67,7 @@ def test_products(ring: str, add: Any, dtype: Any, ncols: int, mask: str) -> Non
     expected = product(a, b, add, np.multiply)
     if mask != "none":
         expected = {at: z for at, z in expected.items() if admitted[at] == (mask == "structure")}
-    with sr.use("cpu"):
-        rows, columns, found = matrix(*a).mxm(matrix(*b), ring, mask=given).to_coo()
+    rows, columns, found = matrix(*a).mxm(matrix(*b), ring, mask=given).to_coo()
     assert list(zip(rows, columns, strict=True)) == sorted(expected)
     right = np.array([expected[at] for at in sorted(expected)], dtype)
     assert np.array_equal(found, right, equal_nan=found.dtype.kind == "f")

@@ -262,7 +262,7 @@ def test_host_memory_is_locked_in_place() -> None:
 
     indices = np.arange(1 << 24, dtype=np.int32)
     with sr.use("cuda"):
-        A = Matrix.from_csr(np.array([0, 1 << 24]), indices, placement="pinned")
+        A = Matrix.from_csr(np.array([0, 1 << 24]), indices, placement="pinned", copy=False)
         B = A.to(placement="host")
     assert in_host_memory(A.store.indices)
     assert to_host(A.store.indices).ctypes.data == indices.ctypes.data
