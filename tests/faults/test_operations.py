@@ -20,7 +20,7 @@ SEED = 1
 @pytest.mark.costly
 @pytest.mark.timeout(900)  # with an empty cache, an exhaustive run compiles most types of most operations
 def test_operations(engine: str, trial_count: Callable[[int, int, int], int]) -> None:
-    tally = operations.trials(trial_count(300, 6000, 100_000), SEED, engine)
+    tally = operations.trials(trial_count(150, 6000, 100_000), SEED, engine)
     assert not tally.failed, str(tally)
     assert tally.outcomes["ok"] > tally.outcomes["refused"]
 

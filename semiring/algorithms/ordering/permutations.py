@@ -46,9 +46,14 @@ def inverse(p: Vector) -> Vector:
     >>> sr.algorithms.ordering.inverse(p).to_dict()
     {0: 1, 1: 2, 2: 0}
     """
-    _permutation("inverse", p)
-    positions = numbers(p.size, p.device).to_dense()
-    made = Vector.from_coo(p.to_dense(), positions, size=p.size, device=p.device)
+    return inverse_of("inverse", p)
+
+
+def inverse_of(name: str, p: Vector) -> Vector:
+    """Return the inverse of p, an argument of the function `name`."""
+    _permutation(name, p)
+    own = numbers(p.size, p.device).to_dense()
+    made = Vector.from_coo(p.to_dense(), own, size=p.size, device=p.device)
     return Vector.from_dense(made.to_dense(), device=p.device)
 
 

@@ -18,7 +18,7 @@ from semiring import Matrix, Vector, binary, ops, semiring, unary
 
 from ..checks import seed_of, undirected, vector
 from ..entries import listed, positions
-from ..ordering.permutations import inverse
+from ..ordering.permutations import inverse_of
 from ..progress import Progress, reporter
 from ..randomness import distinct, uniform
 
@@ -150,7 +150,7 @@ def colouring(A: Matrix, *, order: Vector | None = None, seed: int = 0, progress
     if order is None:
         key = _by_degree(A, n, seed)
     else:
-        key = inverse(vector("colouring", "order", order, n)).dup(dtype=np.float64).apply("ainv")
+        key = inverse_of("colouring", vector("colouring", "order", order, n)).dup(dtype=np.float64).apply("ainv")
     later, uncoloured, window = _orientation(A, key), None, 0
     while True:
         none = Vector.full(0, later.nrows, np.uint64, device=A.device)
