@@ -97,18 +97,18 @@ def test_rows_outside_the_sample_are_left_to_the_exhaustive_tier(monkeypatch: py
     assert all(sampling.marks(row, "bd") for row in rows)  # its parts do not depend on the seed
 
 
-def test_a_third_of_the_costly_tests_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    costly = [item(f"test_{number:02}", "costly") for number in range(30)]
+def test_a_quarter_of_the_costly_tests_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    costly = [item(f"test_{number:02}", "costly") for number in range(32)]
     others = [item("test_other"), item("test_wide", "wide")]
     monkeypatch.setattr(sampling, "seed", 1)
     left = {one.nodeid for one in sampling.left_of_costly(costly + others)}
-    assert len(left) == 20
+    assert len(left) == 24
     assert {one.nodeid for one in sampling.left_of_costly(others + costly[::-1])} == left
     seen: set[str] = set()
     for number in range(40):
         monkeypatch.setattr(sampling, "seed", number)
         seen |= {one.nodeid for one in costly} - {one.nodeid for one in sampling.left_of_costly(costly)}
-    assert len(seen) == 30
+    assert len(seen) == 32
     assert sampling.left_of_costly(others) == []
 
 
