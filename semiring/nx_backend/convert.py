@@ -150,7 +150,7 @@ def plain_class(G: Graph) -> None:
 
 
 def whole(G: Graph) -> Graph:
-    """Return the graph with all attributes, for functions that copy them although NetworkX asks for none of them.
+    """Return the graph with all attributes, for functions that copy them; NetworkX's dispatch requests none for these.
 
     Its conversion may have been cached without attributes, which are then read from the dictionaries of the source.
     """
