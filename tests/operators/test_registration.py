@@ -220,3 +220,14 @@ def test_aggregators_of_aggregators() -> None:
     bad = agg.Aggregator("bad", composite=[agg.max], finalize=lambda high, options: 3)
     with pytest.raises(InvalidType, match="must return a Vector"):
         A.reduce_rowwise(bad)
+
+
+def test_a_name_that_is_registered_again_means_the_new_operator() -> None:
+    """Typed operators are found by name without another look-up, until a name changes."""
+    v = Vector.from_dense([5, 7])
+    for expression, expected in (("x - y", {0: 0, 1: 0}), ("x + 2 * y", {0: 15, 1: 21})):
+        binary.register_new("registered_again", expression)
+        assert [v.ewise_mult(v, "registered_again").to_dict() for _ in range(2)] == [expected, expected]
+    del binary.registered_again
+    with pytest.raises(UnknownOperator):
+        v.ewise_mult(v, "registered_again")
