@@ -1,5 +1,7 @@
 """Graph algorithms, each a composition of public matrix operations that users can write themselves."""
 
+from inspect import isfunction
+
 from . import ordering
 from .centrality import (
     Hits,
@@ -151,7 +153,7 @@ from .structure import (
     triad_census,
     vertex_reciprocity,
 )
-from .vertex_labels import OVER_PAIRS, OVER_VERTICES, carrying
+from .vertex_labels import named
 
 __all__ = [
     "BfsTrace",
@@ -295,10 +297,8 @@ __all__ = [
 ]
 
 
-# The labels of a graph pass to the results; calls between algorithms need not pay for it.
-globals().update(
-    {name: carrying(globals()[name], name in OVER_VERTICES, name in OVER_PAIRS) for name in OVER_VERTICES | OVER_PAIRS}
-)
+# Arguments may name vertices, and results have their labels; calls between algorithms need not pay for it.
+globals().update({name: named(name, globals()[name]) for name in __all__ if isfunction(globals()[name])})
 
 
 def __dir__() -> list[str]:

@@ -203,7 +203,7 @@ class Contents(Exchange[StoreT], Generic[StoreT]):
         else:
             with allocating("to", target or store.device):
                 made = store.to(target or store.device)
-        return self if made is store else self._new(made, name=self.name)._labelled(self)
+        return self if made is store else self._new(made, name=self.name)._labelled_as(self)
 
     # -- copies and comparison ---------------------------------------------------------------------------
 
@@ -235,11 +235,11 @@ class Contents(Exchange[StoreT], Generic[StoreT]):
         """
         target = self._described.dtype if dtype is None else dtypes.lookup(dtype)
         if clear:
-            return self._new(emptied(self.store, target), name=name)._labelled(self)
+            return self._new(emptied(self.store, target), name=name)._labelled_as(self)
         store = self.store
         if mask is not None:
             store = plan_of("dup", store).into(None, as_write(mask))
-        return self._new(cast_store(store, target, engine_for(store.device)), name=name)._labelled(self)
+        return self._new(cast_store(store, target, engine_for(store.device)), name=name)._labelled_as(self)
 
     def new(self, dtype: Any = None, *, mask: Any = None, input_mask: Any = None, name: str | None = None) -> Self:
         """Return a copy, by python-graphblas's name.

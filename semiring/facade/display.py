@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _SHOWN = 10
 _HALF = _SHOWN // 2
+_LONGEST_LABEL = 24
 # Columns of a grid, whose rows are decoded.
 _WIDEST = 1 << 16
 # The words of a bitmap, at either end, in which entries are searched for.
@@ -110,24 +111,52 @@ def _preview(x: Any) -> _Lines:
         if x.size > _SHOWN and x.format != "full":
             return _listed_vector(x)
         shown = _shown_positions(x.size)
-        cells = {(0, j): _text(value) for j, value in _elements(x, shown)}
-        return _grid(cells, None, shown)
+        cells = {(0, j): _value(x, value) for j, value in _elements(x, shown)}
+        return _named(_grid(cells, None, shown), None, _names(x, 0))
     nrows, ncols = x.shape
     if max(nrows, ncols) > _SHOWN and (2 * x.nvals < nrows * ncols or ncols > _WIDEST):
         return _listed_matrix(x)
     rows, columns = _shown_positions(nrows), _shown_positions(ncols)
-    return _grid(_cells(x, rows, columns), rows, columns)
+    return _named(_grid(_cells(x, rows, columns), rows, columns), _names(x, 0), _names(x, 1))
+
+
+def _names(x: Any, axis: int) -> Any:
+    """Return the function from a position on an axis to what is shown for it: its label, or its number."""
+    labels = None if x._labels is None else x._labels[axis]
+    return str if labels is None else lambda position: _shortened(labels[int(position)])
+
+
+def _value(x: Any, value: Any) -> str:
+    labels = x.value_labels
+    inside = labels is not None and x.dtype.kind in "iu" and 0 <= value < len(labels)
+    return _shortened(labels[int(value)]) if inside else _text(value)
+
+
+def _shortened(label: Any) -> str:
+    text = str(label)
+    text = text if text.isprintable() else repr(text)
+    return text if len(text) <= _LONGEST_LABEL else f"{text[: _LONGEST_LABEL - 1]}…"
+
+
+def _named(lines: _Lines, rows: Any, columns: Any) -> _Lines:
+    """Return the lines of a grid with names in place of the numbers of its columns and its rows."""
+    if not lines:
+        return lines
+    head = [lines[0][0], *(None if text is None else columns(int(text)) for text in lines[0][1:])]
+    if rows is None:
+        return [head, *lines[1:]]
+    return [head, *([line[0] if line[0] is None else rows(int(line[0])), *line[1:]] for line in lines[1:])]
 
 
 # -- the first and last entries --------------------------------------------------------------------------
 
 
 def _listed_matrix(a: Any) -> _Lines:
-    store = a.store
+    store, of_row, of_column = a.store, _names(a, 0), _names(a, 1)
     lines: _Lines = []
     for first, last in _ends(a.nvals):
         parts = entries_between(store, first, last)
-        lines += [[str(i), str(j), _text(x)] for i, j, x in zip(*parts, strict=True)]
+        lines += [[of_row(i), of_column(j), _value(a, x)] for i, j, x in zip(*parts, strict=True)]
     return [["i", "j", "value"], *_with_gap_line(lines, a.nvals)] if lines else []
 
 
@@ -135,7 +164,8 @@ def _listed_vector(v: Any) -> _Lines:
     entries = [*_first_entries(v.store, False), *_first_entries(v.store, True)]
     if v.nvals <= _SHOWN:
         entries = sorted(dict(entries).items())
-    texts: _Lines = [[str(i), _text(x)] for i, x in entries]
+    name = _names(v, 0)
+    texts: _Lines = [[name(i), _value(v, x)] for i, x in entries]
     columns = _with_gap_line(texts, v.nvals)
     return [["i", *(line[0] for line in columns)], ["value", *(line[1] for line in columns)]] if entries else []
 
@@ -197,7 +227,7 @@ def _cells(a: Any, rows: list[int], columns: list[int]) -> dict[tuple[int, int],
         part = a.with_store(resident_rows(a.store, first, last))
         i, j, values = (to_host(part) for part in part[:, columns].to_coo(index_dtype=None))
         for r, c, value in zip(i.tolist(), j.tolist(), values, strict=True):
-            cells[first + r, columns[c]] = _text(value)
+            cells[first + r, columns[c]] = _value(a, value)
     return cells
 
 

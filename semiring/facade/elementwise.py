@@ -206,9 +206,9 @@ class Elementwise(Sparse[Any]):
             if thunk is not None:
                 raise InvalidType("select: a mask has no thunk")
             plan = self._masked(MaskView(as_mask(op)))
-            return self._deliver(plan, writing)._labelled(self)  # type: ignore[no-any-return]
+            return self._deliver(plan, writing)._labelled_as(self)  # type: ignore[no-any-return]
         plan = select(self._source, op, scalar(thunk))
-        return self._deliver(plan, writing)._labelled(self)  # type: ignore[no-any-return]
+        return self._deliver(plan, writing)._labelled_as(self)  # type: ignore[no-any-return]
 
     def _with_operator(self, operator: Any, *rest: Any, **options: Any) -> Any:
         """Return the result of an operator called on this: ``min_plus(A @ B @ C)``, ``minus(A | B)``, ``tril(A, -1)``.
@@ -220,7 +220,7 @@ class Elementwise(Sparse[Any]):
         chain = self._chain
         wanted = _KINDS.get(type(operator), "ewise")
         if chain is not None and chain.kind == wanted and not rest and "left" not in options:
-            return self._new(None, chain.rebound(with_defaults(operator, options)))._labelled(self)
+            return self._new(None, chain.rebound(with_defaults(operator, options)))._labelled_as(self)
         if wanted == "apply" or (wanted == "ewise" and len(rest) + ("left" in options) == 1):
             if "thunk" in options:
                 options["right"] = options.pop("thunk")

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 def to_pandas(self: Matrix | Vector) -> Any:
     """Return a pandas frame with a row for each entry: source, target and weight, or of a Vector index and value.
 
-    With ``.labels`` the vertices are shown by them, and the first column of a Vector is ``label``.  The fields of
-    records are columns.
+    Vertices are shown by their labels if there are any, values too (``.value_labels``); the first column of a Vector
+    with labels is ``label``.  The fields of records are columns.
 
     Raises
     ------
@@ -88,9 +88,10 @@ def to_arrow(self: Matrix | Vector) -> Any:
 def _columns(a: Any) -> dict[str, Any]:
     """Return the columns of a frame by name."""
     *places, values = a.to_coo(index_dtype=np.int64, device="cpu")
-    labels = a.labels
-    names = ["source", "target"] if a.ndim == 2 else ["index" if labels is None else "label"]
-    shown = places if labels is None else [labels[place] for place in places]
+    *of_axes, of_values = a._labels or (None,) * (a.ndim + 1)
+    names = ["source", "target"] if a.ndim == 2 else ["index" if of_axes[0] is None else "label"]
+    shown = [place if labels is None else labels[place] for labels, place in zip(of_axes, places, strict=True)]
+    values = values if of_values is None else of_values[values]
     made = dict(zip(names, shown, strict=True))
     if is_record(a.dtype) and a.dtype.names is not None:
         return made | {name: values[name] for name in a.dtype.names if name not in made}

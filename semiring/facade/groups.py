@@ -12,6 +12,7 @@ from ..ops.locate import Groups
 from ..ops.write import Plan
 from ..storage.coerce import as_indices, extent
 from . import aggregate
+from .axis_labels import known
 from .base import Sparse
 from .contents import plan_of
 from .layout import by_columns
@@ -19,6 +20,7 @@ from .operand import expected
 from .writing import Writing
 
 if TYPE_CHECKING:
+    from ..labels import Labels
     from .matrix import Matrix
     from .vector import Vector
 
@@ -94,7 +96,13 @@ def _located(a: Matrix, order: str, name: str) -> tuple[Vector, Vector]:
     columns = by_columns(name, order)
     store, transposed = a.operand
     values, places = locate.locate(store, name == "maxloc", by_columns=columns != transposed)
-    return a._vector_class._new(values), a._vector_class._new(places)
+    found, at = a._vector_class._new(values), a._vector_class._new(places)
+    if a._labels is not None:
+        rows, cols, named = a._labels
+        if columns:
+            rows, cols = cols, rows
+        found._labels, at._labels = known((rows, named)), known((rows, cols))
+    return found, at
 
 
 def reduce_by(
@@ -141,9 +149,12 @@ def reduce_by(
     if aggregator is None:
         plan: Plan[Any] = locate.reduce_by(groups, op)
     else:
-        made = aggregate.by_groups(self, groups, aggregator)
-        plan = made._plan or plan_of("reduce_by", made.store)
-    return cast("Vector", self._deliver(plan, writing))
+        found = aggregate.by_groups(self, groups, aggregator)
+        plan = found._plan or plan_of("reduce_by", found.store)
+    made = cast("Vector", self._deliver(plan, writing))
+    if (names := _names(labels, made)) is not None:
+        made._labels = names, None
+    return made
 
 
 def minloc_by(self: Vector, labels: Any, *, size: int | None = None) -> tuple[Vector, Vector]:
@@ -210,7 +221,15 @@ def maxloc_by(self: Vector, labels: Any, *, size: int | None = None) -> tuple[Ve
 
 def _located_by(u: Vector, labels: Any, size: int | None, largest: bool) -> tuple[Vector, Vector]:
     values, places = locate.locate_by(_groups(u, labels, _size(u, size)), largest)
-    return u._new(values), u._new(places)
+    found, at = u._new(values), u._new(places)
+    found._labels, at._labels = known((_names(labels, found), u.value_labels)), known((_names(labels, at), u.labels))
+    return found, at
+
+
+def _names(groups: Any, made: Vector) -> Labels | None:
+    """Return the labels of groups that are vertices."""
+    labels: Labels | None = getattr(groups, "value_labels", None)
+    return labels if labels is not None and len(labels) == made.size else None
 
 
 def _size(u: Vector, size: int | None) -> int:

@@ -15,31 +15,33 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
 
-from ..exceptions import DimensionMismatch, InvalidType
+from ..exceptions import InvalidType
 from ..formats import CSR, VectorStore
 from ..ops import check
 from ..ops.elements import Elements, Position
 from ..ops.extract import element
 from ..ops.update import Lease, may_lease
 from ..ops.write import Plan, Write
+from . import axis_labels
+from .axis_labels import Labelled
 from .chain import Chain
 from .hints import Named
 from .operand import is_empty, scalar
 from .scalar import Scalar
 
 if TYPE_CHECKING:
-    from ..labels import Labels
+    pass
 
 StoreT = TypeVar("StoreT", CSR, VectorStore)
 
 # Attributes through which other packages of this library reach what an object holds; they are not public.
-_INTERNAL = frozenset({"operand", "store", "with_store"})
+_INTERNAL = frozenset({"operand", "store", "unlabelled", "with_store"})
 
 
-class Holder(Generic[StoreT], metaclass=Named):
+class Holder(Labelled, Generic[StoreT], metaclass=Named):
     """The holder of one store: execution of what is pending, the swap of the store, and single elements."""
 
-    __slots__ = ("__weakref__", "_chain", "_elements", "_labels", "_origin", "_plan", "_store", "_transpose_of", "name")
+    __slots__ = ("__weakref__", "_chain", "_elements", "_origin", "_plan", "_store", "_transpose_of", "name")
 
     _store: StoreT | None
     _plan: Plan[StoreT] | None
@@ -50,8 +52,6 @@ class Holder(Generic[StoreT], metaclass=Named):
     _origin: tuple[Any, Any] | None
     # The store or plan whose transpose this is, for `A.T`: products read that one in place.
     _transpose_of: StoreT | Plan[StoreT] | None
-    # The names of its rows (of a square Matrix, of its columns too).
-    _labels: Labels | None
     name: str | None
     # The number of dimensions.
     ndim: ClassVar[int]
@@ -124,66 +124,20 @@ class Holder(Generic[StoreT], metaclass=Named):
         store = self._store
         return self._described.device if store is None else store.device
 
-    # -- labels ------------------------------------------------------------------------------------------
-
-    @property
-    def labels(self) -> Labels | None:
-        """The names of the vertices: of the positions of a Vector, of the rows and columns of a square Matrix.
-
-        None if there are none.  Operations that keep the numbering pass them on: products, element-wise operations,
-        `apply`, `select`, reductions to a Vector, transposes, copies and conversions, and the algorithms whose results
-        have an entry for a vertex.  Where two operands have different labels the result has none.
-
-        Raises
-        ------
-        DimensionMismatch
-            If there are more or fewer labels than vertices, or the Matrix is not square.
-        InvalidType
-            If the value set is neither Labels nor None.
-
-        Examples
-        --------
-        >>> A = Matrix.from_edgelist([("ann", "bob"), ("bob", "eve")], relabel=True)
-        >>> levels = sr.algorithms.bfs_levels(A, A.labels.row("ann"))
-        >>> levels.labels.to_dict(levels)
-        {'ann': 0, 'bob': 1, 'eve': 2}
-        """
-        return self._labels
-
-    @labels.setter
-    def labels(self, labels: Labels | None) -> None:
-        if labels is not None:
-            from ..labels import Labels
-
-            if not isinstance(labels, Labels):
-                raise InvalidType(f"labels: expected semiring.Labels, got {type(labels).__name__}: Labels(values)")
-            shape = check.shape_of(self._described)
-            if len(set(shape)) > 1:
-                raise DimensionMismatch(f"labels: a matrix with labels is square, this one is {shape[0]} x {shape[1]}")
-            labels.check_size("labels", shape[0])
-        self._labels = labels
-
-    def _labelled(self, *operands: Any) -> Self:
-        """Pass on the labels of operands, if they agree; returns this."""
-        found = None
-        for operand in operands:
-            labels = getattr(operand, "_labels", None)
-            if labels is None or labels is found:
-                continue
-            if found is not None and found != labels:
-                return self
-            found = labels
-        if found is None:
+    def unlabelled(self) -> Self:
+        """Return an object with the same entries without labels; this one if it has none."""
+        if self._labels is None:
             return self
-        if {*check.shape_of(self._described)} == {len(found)}:
-            self._labels = found
-        return self
+        of = self._transpose_of
+        made = self._new(self.store) if of is None or self._plan is None else self._new(None, self._plan)
+        made._transpose_of = of
+        return made
 
     def _become(self, store: StoreT) -> None:
         """Swap the store, the last step of every write: an earlier exception leaves the object unchanged."""
         self._check_whole()
-        if self._labels is not None and {*check.shape_of(store)} != {len(self._labels)}:
-            self._labels = None
+        if self._labels is not None:
+            self._labels = axis_labels.fitting(self._labels, check.shape_of(store))
         self._store, self._plan, self._elements, self._chain = store, None, None, None
 
     def _write(self, run: Callable[[StoreT, Write], StoreT], write: Write) -> None:

@@ -198,7 +198,7 @@ class Matrix(MatrixOperations):
 
         Parameters
         ----------
-        row, col : integers; negative ones count from the end
+        row, col : integers, of which negative ones count from the end; or labels
         default : returned where nothing is stored
 
         Returns
@@ -209,8 +209,8 @@ class Matrix(MatrixOperations):
         ------
         IndexOutOfBound
             For an index past the end.
-        InvalidValue
-            For anything but an integer.
+        InvalidValue, InvalidType
+            For a name that no vertex has, and for what is neither an integer nor a name.
 
         Notes
         -----
@@ -230,6 +230,7 @@ class Matrix(MatrixOperations):
 
     def _place(self, row: Any, col: Any) -> tuple[int, int]:
         nrows, ncols = self.shape
+        row, col = self._split((row, col))
         return position(scalar(row), nrows, "rows"), position(scalar(col), ncols, "columns")
 
     # -- parts -------------------------------------------------------------------------------------------
@@ -251,7 +252,7 @@ class Matrix(MatrixOperations):
         Parameters
         ----------
         key : a pair of indices, or one for rows alone: integers, slices, lists or arrays of integers, boolean arrays,
-            full Vectors of integers; or a mask (``M.S``)
+            full Vectors of integers; names where there are labels (``A["ann", ["bob", "eve"]]``); or a mask (``M.S``)
 
         Raises
         ------
@@ -273,10 +274,10 @@ class Matrix(MatrixOperations):
         """
         made: Any
         if isinstance(key, MaskView):
-            made = self._new(None, self._masked(key))
+            made = self._new(None, self._masked(key))._labelled_as(self)
             made._origin = (self, key)
             return made
-        rows, cols = _split(key)
+        rows, cols = self._split(key)
         if is_scalar(rows) and is_scalar(cols):
             at = self._place(rows, cols)
             return self._scalar_class._pending(self.dtype, self._element(at), (self, at))
@@ -284,8 +285,8 @@ class Matrix(MatrixOperations):
             made = self._vector_class._new(None, self._line(rows, cols))
         else:
             made = self._new(None, extract_matrix(self.store, *self._region(rows, cols)))
-        made._origin = (self, key)
-        return made
+        made._origin = (self, (rows, cols))
+        return made if self._labels is None else self._name_part(made, rows, cols)
 
     def extract(self, rows: Any = slice(None), cols: Any = slice(None), **writing: Unpack[Writing]) -> Any:
         """A(I, J), by name: a Matrix, or a Vector where one of both is an integer.
@@ -309,9 +310,12 @@ class Matrix(MatrixOperations):
         >>> A.extract([1, 0], slice(1, 3)).to_dicts(), A.extract(0, [2, 0]).to_dict()
         ({0: {0: 7}, 1: {1: 6}}, {0: 6, 1: 5})
         """
+        rows, cols = self._split((rows, cols))
         if is_scalar(rows) or is_scalar(cols):
-            return self._deliver(self._line(rows, cols), writing, self._vector_class)
-        return self._deliver(extract_matrix(self.store, *self._region(rows, cols)), writing)
+            made = self._deliver(self._line(rows, cols), writing, self._vector_class)
+        else:
+            made = self._deliver(extract_matrix(self.store, *self._region(rows, cols)), writing)
+        return made if self._labels is None else self._name_part(made, rows, cols)
 
     def _line(self, rows: Any, cols: Any) -> Plan[VectorStore]:
         """Return the plan of the part of one row or column that the other index selects."""
@@ -326,7 +330,7 @@ class Matrix(MatrixOperations):
         if isinstance(key, MaskView):
             self._become(self._masked(~key).into())
             return
-        rows, cols = _split(key)
+        rows, cols = self._split(key)
         if is_scalar(rows) and is_scalar(cols):
             self._delete_element(self._place(rows, cols))
             return
@@ -350,7 +354,7 @@ class Matrix(MatrixOperations):
         if isinstance(key, MaskView):
             self._assign_masked(key, value, write)
             return
-        rows, cols = _split(slice(None) if key is None else key)
+        rows, cols = self._split(slice(None) if key is None else key)
         if write.mask is None and is_scalar(rows) and is_scalar(cols) and is_scalar(value):
             self._write_element(self._place(rows, cols), value, write.accum)
             return
@@ -434,14 +438,6 @@ def _as_line(u: VectorStore, line: Any, does: str) -> CSR:
     if line is None:
         raise RankMismatch(f"a Vector {does} one row or column: C[i, :] << v or C[:, j] << v")
     return cast(CSR, line(index_list(u)))
-
-
-def _split(key: Any) -> tuple[Any, Any]:
-    if isinstance(key, tuple):
-        if len(key) != 2:
-            raise InvalidValue(f"a Matrix takes two indices, got {len(key)}")
-        return key
-    return key, slice(None)
 
 
 def _positions(key: Any, size: int, axis: str, device: str) -> Index:

@@ -71,7 +71,7 @@ def compress(self: M, codec: str = "packed") -> M:
     ('ccsr', 'varint', True, True)
     """
     made = compression.compress(self.store, codec)
-    return self if made is self.store else self._new(made, name=self.name)._labelled(self)
+    return self if made is self.store else self._new(made, name=self.name)._labelled_as(self)
 
 
 def convert(self: M, to: str) -> M:
@@ -133,7 +133,7 @@ def decompress(self: M) -> M:
     ('ccsr', 'csr')
     """
     made = compression.decompress(self.store)
-    return self if made is self.store else self._new(made, name=self.name)._labelled(self)
+    return self if made is self.store else self._new(made, name=self.name)._labelled_as(self)
 
 
 def compressed_nbytes(self: Matrix, codec: str = "packed") -> int:
@@ -187,6 +187,8 @@ def diag(self: Matrix, k: int = 0, dtype: Any = None, *, name: str | None = None
     ({0: 5, 1: 6}, {0: 7})
     """
     made: Vector = self._vector_class._new(reshape.diagonal_vector(self.store, operator.index(k)), name=name)
+    if not k and self.labels is not None:
+        made.labels = self.labels
     return made if dtype is None else made.dup(dtype, name=name)
 
 

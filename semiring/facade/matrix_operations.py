@@ -9,6 +9,7 @@ import operator
 from typing import Any, Self, Unpack, cast, overload
 
 from .. import operators
+from ..engines.operands import Index
 from ..exceptions import DimensionMismatch, InvalidType, InvalidValue, UnknownOperator
 from ..formats import CSR, VectorStore
 from ..ops.kronecker import kronecker
@@ -18,6 +19,8 @@ from ..ops.permute import permute
 from ..ops.transpose import transpose
 from ..ops.write import Plan, stored
 from ..storage.coerce import extent, on_gpu, permutation
+from . import axis_labels
+from .axis_labels import LabelledMatrix
 from .chain import linked
 from .infix import Infix
 from .operand import Dense
@@ -25,7 +28,7 @@ from .vector import Vector, index_value
 from .writing import Writing
 
 
-class MatrixOperations(Infix):
+class MatrixOperations(LabelledMatrix, Infix):
     """A matrix as an operand: its shape, its transpose, and the operations of the algebra on it."""
 
     __slots__ = ()
@@ -86,7 +89,7 @@ class MatrixOperations(Infix):
             made = self._new(None, transpose(source))
             made._transpose_of = source
         made._chain = None if chain is None else chain.then(transpose)
-        made._labels = self._labels
+        made._labels = axis_labels.transposed(self._labels)
         return made
 
     @property
@@ -145,7 +148,7 @@ class MatrixOperations(Infix):
             other = cast(Self, self._operand("mxm", other, 2))
         (a, transpose_a), (b, transpose_b) = self.operand, other.operand
         plan = mxm(a, b, op, transpose_a=transpose_a, transpose_b=transpose_b, method=method)
-        return self._deliver(plan, writing)._labelled(self, other)  # type: ignore[no-any-return]
+        return self._deliver(plan, writing)._labelled_product(self, other)  # type: ignore[no-any-return]
 
     def mxv(self, other: Vector | Dense, op: Any = "plus_times", **writing: Unpack[Writing]) -> Vector:
         """w(i) = (+)_k self(i, k) (x) other(k).
@@ -175,7 +178,7 @@ class MatrixOperations(Infix):
             other = cast(Vector, self._operand("mxv", other, 1))
         (a, transposed), u = self.operand, other.store
         plan = mxv(a, u, op, transposed=transposed)
-        return self._deliver(plan, writing, self._vector_class)._labelled(self, other)  # type: ignore[no-any-return]
+        return self._deliver(plan, writing, self._vector_class)._labelled_product(self, other)  # type: ignore[no-any-return]
 
     def matvec(self, x: Any) -> Any:
         """y = A x for a dense array, as a dense array with 0 where no product is stored: SciPy's linear operator.
@@ -380,7 +383,10 @@ class MatrixOperations(Infix):
         >>> Matrix.from_coo([0], [2], [5], shape=(2, 3)).transpose().to_dicts()
         {2: {0: 5}}
         """
-        return self._deliver(transpose(self.store), writing)._labelled(self)  # type: ignore[no-any-return]
+        made = self._deliver(transpose(self.store), writing)
+        if self._labels is not None:
+            made._labels = axis_labels.transposed(self._labels)
+        return made  # type: ignore[no-any-return]
 
     def permute(self, p: Any, q: Any = None) -> Self:
         """B(i, j) = self(p(i), q(j)): row i of the result is row p(i) of this matrix.
@@ -427,7 +433,10 @@ class MatrixOperations(Infix):
         rows = cols = permutation("p", index_value(p), nrows, self.device)
         if q is not None and (q is not p or nrows != ncols):
             cols = permutation("q", index_value(q), ncols, self.device)
-        return self._new(None, permute(self.store, rows, cols))
+        made = self._new(None, permute(self.store, rows, cols))
+        if self._labels is not None:
+            made._labels = self._labels_at(Index(nrows, nrows, array=rows), Index(ncols, ncols, array=cols))
+        return made
 
 
 def _mxm(a: Any, b: Any, op: Any) -> Plan[CSR]:

@@ -74,14 +74,21 @@ def _by_rows(self: Matrix, op: Any, columns: bool, writing: Writing) -> Vector:
     """Reduce each row, or each column under `columns`."""
     aggregator = aggregate.as_aggregator(op)
     if aggregator is None and self._transpose_of is None and not columns:
-        return cast(Vector, self._deliver(reduce_rows(self._source, op), writing, self._vector_class)._labelled(self))
+        plan = reduce_rows(self._source, op)
+        return _labelled(self, cast(Vector, self._deliver(plan, writing, self._vector_class)), columns)
     a, transposed = self.operand
     if aggregator is None:
         plan = reduce_rows(a, op, transposed=columns != transposed)
     else:
         made = aggregate.rowwise(self._new(a), aggregator, columns != transposed)
         plan = made._plan or plan_of("reduce", made.store)
-    return cast(Vector, self._deliver(plan, writing, self._vector_class)._labelled(self))
+    return _labelled(self, cast(Vector, self._deliver(plan, writing, self._vector_class)), columns)
+
+
+def _labelled(self: Matrix, made: Vector, columns: bool) -> Vector:
+    if self._labels is not None and (labels := self._labels[columns]) is not None:
+        made._labels = labels, None
+    return made
 
 
 def reduce_scalar(self: Matrix, op: Any = "plus", *, allow_empty: bool = True) -> Scalar:

@@ -11,6 +11,7 @@ from ..ops import order as ordering
 from ..ops.scan import scan as scanned
 from ..ops.scan import scan_vector as scanned_vector
 from ..storage.coerce import extent
+from .axis_labels import known
 from .layout import by_columns, stored
 from .writing import Writing
 
@@ -49,7 +50,7 @@ def scan(self: M, op: Any = "plus", order: str = "rowwise", **writing: Unpack[Wr
     {0: {0: 5, 2: 6, 3: 8}}
     """
     plan = scanned(stored(self), op, by_columns=by_columns("scan", order))
-    return cast(M, self._deliver(plan, writing))
+    return cast(M, self._deliver(plan, writing)._labelled(self))
 
 
 def scan_vector(self: Vector, op: Any = "plus", **writing: Unpack[Writing]) -> Vector:
@@ -73,7 +74,7 @@ def scan_vector(self: Vector, op: Any = "plus", **writing: Unpack[Writing]) -> V
     >>> Vector.from_coo([0, 2], [5, 1], size=4).scan().to_dict()
     {0: 5, 2: 6}
     """
-    return cast("Vector", self._deliver(scanned_vector(self.store, op), writing))
+    return cast("Vector", self._deliver(scanned_vector(self.store, op), writing)._labelled(self))
 
 
 def sort(self: M, op: Any = "lt", order: str = "rowwise") -> tuple[M, M]:
@@ -105,8 +106,13 @@ def sort(self: M, op: Any = "lt", order: str = "rowwise") -> tuple[M, M]:
     >>> C.to_dicts(), P.to_dicts()
     ({0: {0: 3, 1: 5, 2: 7}}, {0: {0: 2, 1: 4, 2: 1}})
     """
-    values, places = ordering.sort(stored(self), op, by_columns=by_columns("sort", order))
-    return self._new(values), self._new(places)
+    columns = by_columns("sort", order)
+    values, places = (self._new(part) for part in ordering.sort(stored(self), op, by_columns=columns))
+    if self._labels is not None:  # the entries of a row move, so the other axis has ranks
+        of_rows, of_columns, of_values = self._labels
+        kept = (None, of_columns) if columns else (of_rows, None)
+        values._labels, places._labels = known((*kept, of_values)), known((*kept, of_rows if columns else of_columns))
+    return values, places
 
 
 def sort_vector(self: Vector, op: Any = "lt") -> tuple[Vector, Vector]:
@@ -131,8 +137,10 @@ def sort_vector(self: Vector, op: Any = "lt") -> tuple[Vector, Vector]:
     >>> w.to_dict(), p.to_dict()
     ({0: 7, 1: 5, 2: 3}, {0: 0, 1: 3, 2: 2})
     """
-    values, places = ordering.sort_vector(self.store, op)
-    return self._new(values), self._new(places)
+    values, places = (self._new(part) for part in ordering.sort_vector(self.store, op))
+    if self._labels is not None:  # positions of the result are ranks
+        values.value_labels, places.value_labels = self.value_labels, self.labels
+    return values, places
 
 
 def selectk(self: M, how: str, k: int, order: str = "rowwise", *, seed: int = 0, **writing: Unpack[Writing]) -> M:
@@ -164,7 +172,7 @@ def selectk(self: M, how: str, k: int, order: str = "rowwise", *, seed: int = 0,
     """
     count, chosen = extent("selectk: k", k), extent("selectk: seed", seed)
     plan = ordering.select_k(stored(self), how, count, chosen, by_columns=by_columns("selectk", order))
-    return cast(M, self._deliver(plan, writing))
+    return cast(M, self._deliver(plan, writing)._labelled_as(self))
 
 
 def selectk_vector(self: Vector, how: str, k: int, *, seed: int = 0, **writing: Unpack[Writing]) -> Vector:
@@ -191,4 +199,5 @@ def selectk_vector(self: Vector, how: str, k: int, *, seed: int = 0, **writing: 
     {2: 3, 3: 5}
     """
     count, chosen = extent("selectk: k", k), extent("selectk: seed", seed)
-    return cast("Vector", self._deliver(ordering.select_k_vector(self.store, how, count, chosen), writing))
+    plan = ordering.select_k_vector(self.store, how, count, chosen)
+    return cast("Vector", self._deliver(plan, writing)._labelled_as(self))

@@ -57,12 +57,12 @@ def pickled_type(dtype: np.dtype[Any]) -> Any:
 
 def labelled(source: Any, restore: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
     """Return what `pickle` stores of an object: how to restore it, and its labels if it has any."""
-    if source.labels is None:
+    if source._labels is None:
         return restore, arguments
-    return _with_labels, (source.labels, restore, arguments)
+    return _with_labels, (source._labels, restore, arguments)
 
 
 def _with_labels(labels: Any, restore: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
     made = restore(*arguments)
-    made.labels = labels
+    made._labels = labels
     return made

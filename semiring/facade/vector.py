@@ -18,6 +18,7 @@ from ..record_types import plain
 from ..storage.coerce import sizes
 from ..storage.index import position, positions
 from . import display, exports, frames, groups, iteration, layout, rowwise, vector_arrays, vector_operations
+from .axis_labels import known, located, taken
 from .base import Sparse
 from .chain import link, linked
 from .infix import Infix
@@ -144,7 +145,7 @@ class Vector(Infix):
 
         Parameters
         ----------
-        index : integer; a negative one counts from the end
+        index : integer, of which a negative one counts from the end; or a label
         default : returned where nothing is stored
 
         Returns
@@ -155,8 +156,8 @@ class Vector(Infix):
         ------
         IndexOutOfBound
             For an index past the end.
-        InvalidValue
-            For anything but an integer.
+        InvalidValue, InvalidType
+            For a name that no vertex has, and for what is neither an integer nor a name.
 
         Notes
         -----
@@ -175,6 +176,8 @@ class Vector(Infix):
         return self._element(self._at(index))() is not None
 
     def _at(self, index: Any) -> tuple[int]:
+        if self._labels is not None:
+            index = located(self._labels[0], index, "a vector")
         return (position(scalar(index), self.size, "a vector"),)
 
     def convert(self, to: str) -> Self:
@@ -216,7 +219,7 @@ class Vector(Infix):
         Parameters
         ----------
         key : integer, slice, list or array of integers, boolean array, or full Vector of integers; or a mask
-            (``m.S``), whose positions are kept
+            (``m.S``), whose positions are kept; a name or several where there are labels (``v["ann"]``)
 
         Raises
         ------
@@ -236,12 +239,20 @@ class Vector(Infix):
         >>> w.to_dict()
         {0: 5, 1: 0, 2: 0}
         """
+        if self._labels is not None:
+            key = located(self._labels[0], key, "a vector")
         if is_scalar(key):
             at = self._at(key)
             return self._scalar_class._pending(self.dtype, self._element(at), (self, at[0]))
         plan = self._masked(key) if isinstance(key, MaskView) else extract_vector(self.store, self._index(key))
         made = self._new(None, plan)
         made._origin = (self, key)
+        return made if self._labels is None else self._name_part(made, key)
+
+    def _name_part(self, made: Any, key: Any) -> Any:
+        assert self._labels is not None
+        labels, values = self._labels
+        made._labels = known((labels if isinstance(key, MaskView) else taken(labels, self._index(key)), values))
         return made
 
     def extract(self, index: Any, **writing: Unpack[Writing]) -> Vector:
@@ -265,9 +276,14 @@ class Vector(Infix):
         >>> Vector.from_coo([0, 2], [5, 6], size=4).extract([2, 3, 0]).to_dict()
         {0: 6, 2: 5}
         """
-        return self._deliver(extract_vector(self.store, self._index(index)), writing)  # type: ignore[no-any-return]
+        if self._labels is not None:
+            index = located(self._labels[0], index, "a vector")
+        made = self._deliver(extract_vector(self.store, self._index(index)), writing)
+        return made if self._labels is None else self._name_part(made, index)  # type: ignore[no-any-return]
 
     def __delitem__(self, key: Any) -> None:
+        if self._labels is not None:
+            key = located(self._labels[0], key, "a vector")
         if is_scalar(key):
             self._delete_element(self._at(key))
             return
@@ -286,6 +302,8 @@ class Vector(Infix):
 
     def _assign_region(self, key: Any, value: Any, write: Write, *, sub: bool) -> None:
         value = as_records(value, self._described.dtype)
+        if self._labels is not None and key is not None:
+            key = located(self._labels[0], key, "a vector")
         if write.mask is None and is_scalar(key) and is_scalar(value):
             self._write_element(self._at(key), value, write.accum)
             return

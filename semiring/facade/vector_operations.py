@@ -19,7 +19,7 @@ from ..ops.mxv import vxm as product
 from ..ops.reduce import reduce_scalar
 from ..ops.write import Plan
 from ..storage.coerce import extent, sizes
-from . import aggregate
+from . import aggregate, axis_labels
 from .base import Sparse
 from .scalar import Scalar
 from .writing import Writing
@@ -59,7 +59,7 @@ def vxm(self: Vector, other: Matrix | Dense, op: Any = "plus_times", **writing: 
         other = cast("Matrix", self._operand("vxm", other, 2))
     u, (a, transposed) = self.store, other.operand
     made = self._deliver(product(u, a, op, transposed=transposed), writing)
-    return made._labelled(self, other)  # type: ignore[no-any-return]
+    return made._labelled_product(self, other)  # type: ignore[no-any-return]
 
 
 def inner(self: Vector, other: Vector | Dense, op: Any = "plus_times") -> Scalar:
@@ -115,7 +115,10 @@ def outer(self: Vector, other: Vector | Dense, op: Any = "times", **writing: Unp
     row = self._matrix_class._new(row_matrix(index_list(self._same_kind(other).store)))
     mult = operators.lookup_binary(op).typed(self.dtype, other.dtype)
     add = operators.monoid.any.typed(mult.z)
-    return column.mxm(row, TypedSemiring(add, mult), **writing)  # type: ignore[no-any-return]
+    made = column.mxm(row, TypedSemiring(add, mult), **writing)
+    if self._labels is not None or getattr(other, "_labels", None) is not None:
+        made._labels = axis_labels.known((self.labels, getattr(other, "labels", None), None))
+    return made  # type: ignore[no-any-return]
 
 
 def reduce(self: Vector, op: Any = "plus", *, allow_empty: bool = True) -> Scalar:
@@ -178,7 +181,10 @@ def diag(self: Vector, k: int = 0, dtype: Any = None, *, name: str | None = None
     if isinstance(k, bool) or not hasattr(k, "__index__"):
         raise InvalidType(f"diag: k must be an integer, got {k!r}")
     store = self.store if dtype is None else self.dup(dtype).store
-    return self._matrix_class._new(reshape.diagonal_matrix(store, k.__index__()), name=name)  # type: ignore[no-any-return]
+    made = self._matrix_class._new(reshape.diagonal_matrix(store, k.__index__()), name=name)
+    if self._labels is not None and not k:
+        made._labels = (self._labels[0], *self._labels)
+    return made  # type: ignore[no-any-return]
 
 
 def resize(self: Vector, size: int | None = None, *, shape: tuple[int] | None = None) -> None:

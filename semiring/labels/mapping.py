@@ -191,6 +191,46 @@ class Labels:
             raise InvalidValue(f"no vertex is labelled {label!r}{self._similar(label)}")
         return rows
 
+    def index(self, key: Any) -> Any:
+        """Return an index in which labels are replaced by rows; anything else, integers among it, is a position.
+
+        Parameters
+        ----------
+        key : text, or another label that is neither a number nor an index; a list, an array or a column of text; or
+            any index, which is returned as it is
+
+        Raises
+        ------
+        InvalidValue
+            If no vertex has that label.
+
+        Notes
+        -----
+        Cost as `row` and `rows`.  ``A[key]``, ``v[key]`` and the parameters of algorithms that are vertices are read
+        so; integer labels are mapped by `row` alone.
+
+        Examples
+        --------
+        >>> labels = sr.Labels(["ann", "bob", "eve"])
+        >>> labels.index("eve"), labels.index(["bob", "ann"]).tolist(), labels.index(1)
+        (2, [1, 0], 1)
+        """
+        if isinstance(key, (str, bytes)):
+            return self.row(key)
+        if isinstance(key, (int, float, complex, slice, range, np.generic)) or hasattr(type(key), "store"):
+            return key
+        if isinstance(key, Hashable) and self._find(key) is not None:
+            return self.row(key)
+        if isinstance(key, (list, tuple, np.ndarray)) or hasattr(key, "to_numpy") or hasattr(key, "to_pylist"):
+            of_objects = getattr(getattr(key, "dtype", None), "kind", None) == "O"
+            return self.rows(key) if len(key) and (of_objects or self._is_name(key[0])) else key
+        return key
+
+    def _is_name(self, key: Any) -> bool:
+        if isinstance(key, (str, bytes)):
+            return True
+        return not isinstance(key, (int, float, complex, np.generic)) and self._find(key) is not None
+
     def __contains__(self, label: object) -> bool:
         return self._find(label) is not None
 
@@ -285,6 +325,29 @@ class Labels:
             return self._values[rows]
         except IndexError as error:
             raise IndexOutOfBound(f"labels: {error}") from error
+
+    def take(self, rows: Any) -> Labels:
+        """Return the numbering of some of the labels: row k has the label of row ``rows[k]``.
+
+        Parameters
+        ----------
+        rows : a slice, or an array of integers in which none occurs twice
+
+        Raises
+        ------
+        IndexOutOfBound
+
+        Notes
+        -----
+        Cost O(k) for k rows; that none occurs twice is not checked.
+
+        Examples
+        --------
+        >>> list(sr.Labels(["ann", "bob", "eve"]).take([2, 0]))
+        ['eve', 'ann']
+        """
+        found = self[rows if isinstance(rows, slice) or hasattr(rows, "dtype") else np.asarray(rows, np.int64)]
+        return Labels.of_distinct(np.array(found))
 
     def __len__(self) -> int:
         return len(self._values)

@@ -64,6 +64,7 @@ def positions(value: Any, size: int, axis: str, device: str) -> Index:
     if getattr(value, "ndim", None) != 1:
         shown = f"a {type(value).__name__}" if hasattr(value, "ndim") else repr(value)
         hint = "; a mask is A[M.S] or A[M.V], a condition A.select('>', 3)" if hasattr(value, "nvals") else ""
+        hint = "; for names set .labels" if isinstance(value, (str, bytes)) else hint
         raise InvalidType(f"{axis}: an index is an integer, a slice, or one-dimensional; got {shown}{hint}")
     return _array(value, size, axis, device)
 

@@ -149,8 +149,7 @@ def test_labels_travel_with_results(operation: str) -> None:
 
 
 DROPS: dict[str, Callable[[Matrix], Any]] = {
-    "part": lambda A: A[[2, 1, 0], [2, 1, 0]].dup(),
-    "permuted": lambda A: A.permute([2, 1, 0]),
+    "repeated": lambda A: A[[2, 1, 2], :],
     "sorted": lambda A: A.reduce_rowwise("plus").sort()[0],
     "order": lambda A: sr.algorithms.bfs_order(A),
     "several sources": lambda A: sr.algorithms.bfs_levels(A, [2, 1, 0]),
@@ -171,10 +170,134 @@ def test_labels_fit_their_object() -> None:
     assert v.labels is None
     with pytest.raises(DimensionMismatch, match="2 labels for 3 vertices"):
         v.labels = Labels(["a", "b"])
-    with pytest.raises(DimensionMismatch, match="square"):
+    with pytest.raises(DimensionMismatch, match="row_labels and"):
         A.labels = Labels(["a", "b"])
     with pytest.raises(InvalidType, match="Labels"):
         v.labels = ["a", "b", "c"]  # type: ignore[assignment]
+
+
+PERMUTED = ["eve", "bob", "ann"]
+# What the labels of rows, columns and values are, where they are not those of the whole graph (ann, bob, eve).
+PARTS: dict[str, tuple[Callable[[Matrix], Any], tuple[list[str] | None, ...]]] = {
+    "part": (lambda A: A[[2, 1, 0], [2, 0]].dup(), (PERMUTED, ["eve", "ann"], None)),
+    "slice": (lambda A: A[1:, ::-1], (["bob", "eve"], PERMUTED, None)),
+    "named part": (lambda A: A[["eve", "ann"], :], (["eve", "ann"], ["ann", "bob", "eve"], None)),
+    "method": (lambda A: A.extract([2], [0, 1]), (["eve"], ["ann", "bob"], None)),
+    "repeated": (lambda A: A[[2, 1, 2], [1]], (None, ["bob"], None)),
+    "permuted": (lambda A: A.permute([2, 1, 0]), (PERMUTED, PERMUTED, None)),
+    "row": (lambda A: A["eve", [2, 0]], (["eve", "ann"], None)),
+    "column": (lambda A: A[:2, "ann"], (["ann", "bob"], None)),
+    "part of a vector": (lambda A: A.reduce_rowwise()[["bob"]], (["bob"], None)),
+    "several sources": (lambda A: sr.algorithms.sssp(A, ["eve", "ann"]), (["eve", "ann"], ["ann", "bob", "eve"], None)),
+    "subgraph": (lambda A: sr.algorithms.induced_subgraph(A, ["eve", "bob"]), (["eve", "bob"], ["eve", "bob"], None)),
+    "neighbourhood": (lambda A: sr.algorithms.ego_graph(A, "eve", 1)[1], (["ann", "eve"], ["ann", "eve"], None)),
+    "parents": (lambda A: sr.algorithms.bfs_parents(A, "eve"), (["ann", "bob", "eve"],) * 2),
+    "order": (lambda A: sr.algorithms.bfs_order(A, "eve"), (None, ["ann", "bob", "eve"])),
+    "largest": (lambda A: A.maxloc()[1], (["ann", "bob", "eve"],) * 2),
+    "of columns": (lambda A: A[:2, :].maxloc("columnwise")[1], (["ann", "bob", "eve"], ["ann", "bob"])),
+    "sorted": (lambda A: A.sort()[1], (["ann", "bob", "eve"], None, ["ann", "bob", "eve"])),
+    "product": (lambda A: A[:2, :] @ A[:, 1:], (["ann", "bob"], ["bob", "eve"], None)),
+    "transposed product": (lambda A: A[:2, :].T @ A[:2, 1:], (["ann", "bob", "eve"], ["bob", "eve"], None)),
+    "other inner labels": (lambda A: A[:2, [0, 1]] @ A[1:, :], (None, None, None)),
+    "sum of rows": (lambda A: A[:2, :].reduce_rowwise(), (["ann", "bob"], None)),
+    "scaled columns": (lambda A: A[:2, :] * A.reduce_columnwise(), (["ann", "bob"], ["ann", "bob", "eve"], None)),
+    "outer": (lambda A: A[0, :2].outer(A[0]), (["ann", "bob"], ["ann", "bob", "eve"], None)),
+    "largest entries": (lambda A: A[:2, :].selectk("largest", 1), (["ann", "bob"], ["ann", "bob", "eve"], None)),
+    "diagonal": (lambda A: A.reduce_rowwise().diag(), (["ann", "bob", "eve"], ["ann", "bob", "eve"], None)),
+    "by component": (
+        lambda A: A.reduce_rowwise().reduce_by(sr.algorithms.connected_components(A)),
+        (["ann", "bob", "eve"], None),
+    ),
+    "pickled": (lambda A: pickle.loads(pickle.dumps(A[:2, :])), (["ann", "bob"], ["ann", "bob", "eve"], None)),
+}
+
+
+@pytest.mark.parametrize("operation", PARTS)
+def test_each_axis_has_the_labels_of_its_vertices(operation: str) -> None:
+    make, expected = PARTS[operation]
+    made = make(graph())
+    axes = (made.row_labels, made.column_labels) if made.ndim == 2 else (made.labels,)
+    assert tuple(None if part is None else list(part) for part in (*axes, made.value_labels)) == expected
+
+
+def test_names_are_indices() -> None:
+    A = graph()
+    assert A["eve", "ann"].value == A.get("eve", "ann") == 1.5
+    assert ("eve", "ann") in A
+    assert ("ann", "eve") not in A
+    assert A[:, ["bob"]].to_dicts() == {0: {0: 2.5}}
+    A["ann", "eve"] = 7
+    A[["bob"], ["ann", "eve"]] << 8
+    del A["ann", "bob"]
+    assert A.to_dicts() == {0: {2: 7.0}, 1: {0: 8.0, 2: 8.0}, 2: {0: 1.5}}
+    v = A.reduce_rowwise()
+    v["bob"] = 1
+    del v["eve"]
+    assert (v.to_dict(), v["ann"].value, v.get("eve"), "eve" in v) == ({0: 7.0, 1: 1.0}, 7.0, None, False)
+    assert v[np.array(["bob", "ann"], object)].to_dict() == {0: 1.0, 1: 7.0}
+    for wrong in ("zoe", ["ann", "zoe"]):
+        with pytest.raises(InvalidValue, match="no vertex is labelled 'zoe'"):
+            A[wrong]
+    with pytest.raises(InvalidType, match="for names set"):
+        Matrix(int, 2, 2)["ann"]
+    A.column_labels = None
+    with pytest.raises(InvalidValue, match="columns: 'ann' is a name, and these have no labels"):
+        A["eve", "ann"]
+
+
+def test_labels_that_are_no_text_are_indices_unless_they_are_integers() -> None:
+    ids = [uuid.UUID(int=number) for number in (3, 1)]
+    v = Vector.from_dense([5, 6])
+    v.labels = Labels(ids)
+    assert v[ids[1]].value == 6
+    assert v[ids[::-1]].to_dict() == {0: 6, 1: 5}
+    v.labels = Labels([1, 0])
+    assert v[1].value == 6
+
+
+def test_rows_and_columns_have_labels_of_their_own() -> None:
+    A = Matrix.from_coo([0, 1], [2, 0], [5, 6], shape=(2, 3))
+    A.row_labels, A.column_labels = Labels(["ann", "bob"]), Labels(["tea", "milk", "rice"])
+    assert A.labels is None
+    assert A["bob", "tea"].value == 6
+    assert (A @ A.T).labels == A.row_labels
+    assert (A.T @ A).labels == A.column_labels
+    assert A.to_pandas().values.tolist() == [["ann", "rice", 5], ["bob", "tea", 6]]
+    with pytest.raises(DimensionMismatch, match="column_labels: 2 labels for 3"):
+        A.column_labels = Labels(["a", "b"])
+    with pytest.raises(InvalidType, match="row_labels: expected"):
+        A.row_labels = ["a", "b"]
+    A.resize(2, 4)
+    assert (list(A.row_labels), A.column_labels) == (["ann", "bob"], None)
+
+
+def test_previews_show_names() -> None:
+    A = graph()
+    assert str(A).splitlines()[1:] == [
+        "     ann  bob  eve",
+        "ann    .  2.5    .",
+        "bob    .    .  3.5",
+        "eve  1.5    .    .",
+    ]
+    assert str(sr.algorithms.bfs_parents(A, "eve")).splitlines()[1:] == ["  ann  bob  eve", "  eve  ann  eve"]
+    assert "<th>ann</th>" in A._repr_html_()
+    ring = Matrix.from_edgelist([(f"v{i:02}", f"v{(i + 1) % 20:02}") for i in range(20)], relabel=True)
+    assert str(ring).splitlines()[1:3] == ["  i    j  value", "v00  v01      T"]
+    odd = Vector.from_dense([1, 2])
+    odd.labels = Labels(["two\nlines", "x" * 100])
+    assert str(odd).splitlines()[1].split() == [repr("two\nlines"), "x" * 23 + "…"]
+
+
+def test_algorithms_accept_names() -> None:
+    A = graph()
+    assert sr.algorithms.sssp(A, "eve").to_dict() == {0: 1.5, 1: 4.0, 2: 0.0}
+    assert sr.algorithms.shortest_path(A, "eve", target="bob") == [2, 0, 1]
+    assert sr.algorithms.bfs_levels(A.T, source="eve").to_dict() == {0: 2, 1: 1, 2: 0}
+    for name in ("anne", ["ann", "anne"]):
+        with pytest.raises(InvalidValue, match="sssp: source: no vertex is labelled 'anne'; did you mean"):
+            sr.algorithms.sssp(A, name)
+    with pytest.raises((InvalidType, InvalidValue), match="sssp: "):
+        sr.algorithms.sssp(A.dup().unlabelled(), "eve")
 
 
 @pytest.mark.parametrize(
