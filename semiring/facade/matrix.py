@@ -222,15 +222,14 @@ class Matrix(MatrixOperations):
         >>> A.get(0, 2), A.get(-1, 0), A.get(0, 0, default=0)
         (5, 6, 0)
         """
-        value = self._element(self._place(row, col))()
+        value = self._element(self._place(*self._split((row, col))))()
         return default if value is None else plain(value)
 
     def __contains__(self, place: tuple[int, int]) -> bool:
-        return self._element(self._place(*place))() is not None
+        return self._element(self._place(*self._split(place)))() is not None
 
     def _place(self, row: Any, col: Any) -> tuple[int, int]:
         nrows, ncols = self.shape
-        row, col = self._split((row, col))
         return position(scalar(row), nrows, "rows"), position(scalar(col), ncols, "columns")
 
     # -- parts -------------------------------------------------------------------------------------------

@@ -169,15 +169,13 @@ class Vector(Infix):
         >>> v.get(0), v.get(-1), v.get(1, default=0)
         (5, 6, 0)
         """
-        value = self._element(self._at(index))()
+        value = self._element(self._at(self._located(index)))()
         return default if value is None else plain(value)
 
     def __contains__(self, index: int) -> bool:
-        return self._element(self._at(index))() is not None
+        return self._element(self._at(self._located(index)))() is not None
 
     def _at(self, index: Any) -> tuple[int]:
-        if self._labels is not None:
-            index = located(self._labels[0], index, "a vector")
         return (position(scalar(index), self.size, "a vector"),)
 
     def convert(self, to: str) -> Self:
@@ -239,8 +237,7 @@ class Vector(Infix):
         >>> w.to_dict()
         {0: 5, 1: 0, 2: 0}
         """
-        if self._labels is not None:
-            key = located(self._labels[0], key, "a vector")
+        key = self._located(key)
         if is_scalar(key):
             at = self._at(key)
             return self._scalar_class._pending(self.dtype, self._element(at), (self, at[0]))
@@ -249,7 +246,12 @@ class Vector(Infix):
         made._origin = (self, key)
         return made if self._labels is None else self._name_part(made, key)
 
+    def _located(self, key: Any) -> Any:
+        """Return an index with positions for names."""
+        return key if self._labels is None else located(self._labels[0], key, "a vector")
+
     def _name_part(self, made: Any, key: Any) -> Any:
+        """Set the labels of a part; returns the part."""
         assert self._labels is not None
         labels, values = self._labels
         made._labels = known((labels if isinstance(key, MaskView) else taken(labels, self._index(key)), values))
@@ -276,14 +278,12 @@ class Vector(Infix):
         >>> Vector.from_coo([0, 2], [5, 6], size=4).extract([2, 3, 0]).to_dict()
         {0: 6, 2: 5}
         """
-        if self._labels is not None:
-            index = located(self._labels[0], index, "a vector")
+        index = self._located(index)
         made = self._deliver(extract_vector(self.store, self._index(index)), writing)
         return made if self._labels is None else self._name_part(made, index)  # type: ignore[no-any-return]
 
     def __delitem__(self, key: Any) -> None:
-        if self._labels is not None:
-            key = located(self._labels[0], key, "a vector")
+        key = self._located(key)
         if is_scalar(key):
             self._delete_element(self._at(key))
             return
@@ -302,8 +302,7 @@ class Vector(Infix):
 
     def _assign_region(self, key: Any, value: Any, write: Write, *, sub: bool) -> None:
         value = as_records(value, self._described.dtype)
-        if self._labels is not None and key is not None:
-            key = located(self._labels[0], key, "a vector")
+        key = self._located(key)
         if write.mask is None and is_scalar(key) and is_scalar(value):
             self._write_element(self._at(key), value, write.accum)
             return
