@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from typing import IO, Final, cast
 
 from semiring.io.decompress import zstandard_module
-from semiring.io.files import PathLike, extension
+from semiring.io.files import PathLike, errors_naming, extension, open_to_write
 
 try:
     import fcntl
@@ -42,35 +42,36 @@ def atomic_writer(path: PathLike) -> Iterator[IO[bytes]]:
     Raises
     ------
     OSError
-        The one that ``open(path, "wb")`` would raise, with this path: a missing or unwritable folder, or an
-        unwritable file.
+        The one that ``open(path, "wb")`` or its stream would raise, with this path: a missing or unwritable folder, an
+        unwritable file, a full disk.
     """
-    with _errors_naming(path):
+    target = os.path.realpath(path)
+    names = [target, os.path.dirname(target)]  # in errors of the system, which name `path` instead
+    with errors_naming(path, names):
         before = _existing(path)
     if before is not None and not stat.S_ISREG(before.st_mode):
-        with open(path, "wb") as special, _compressed(special, path) as stream:
+        with open_to_write(path, "wb", path) as special, _compressed(special, path) as stream:
             yield stream
         return
-    target = os.path.realpath(path)
-    with _errors_naming(path):
+    with errors_naming(path, names):
         _remove_stale(target)
     temporary = _name_beside(target)
     try:  # starts before the file exists, so that an interrupt at any point removes it
-        with _errors_naming(path):
-            while (raw := _created(temporary, 0o666 if before is None else 0o600)) is None:
+        with errors_naming(path, names):
+            while (raw := _created(temporary, 0o666 if before is None else 0o600, path)) is None:
                 temporary = _name_beside(target)  # another writer may still remove the former name
         with raw:
             with _compressed(raw, path) as stream:
                 yield stream
             raw.flush()
-            with _errors_naming(path):
+            with errors_naming(path, [temporary]):
                 if before is not None:
                     _copy_permissions(raw.fileno(), before)
                 os.fsync(raw.fileno())
                 if fcntl is not None:  # while the lock is held, so that no other writer removes the file as stale
                     os.replace(temporary, target)
         if fcntl is None:
-            with _errors_naming(path):
+            with errors_naming(path, [temporary]):
                 os.replace(temporary, target)
     except BaseException:
         with contextlib.suppress(FileNotFoundError):
@@ -97,13 +98,13 @@ def _name_beside(target: str) -> str:
     return os.path.join(folder, f".{name}.{secrets.token_hex(6)}{_SUFFIX}")
 
 
-def _created(path: str, mode: int) -> IO[bytes] | None:
+def _created(path: str, mode: int, shown: PathLike) -> IO[bytes] | None:
     """Create and lock a file for writing; return None if another writer removes it as stale before the lock.
 
     The system applies umask to `mode`.
     """
     # An opener, and not os.open with os.fdopen, so that an interrupt never leaks a descriptor.
-    raw = open(path, "xb", opener=lambda name, _: os.open(name, _FLAGS, mode))  # noqa: SIM115
+    raw = open_to_write(path, "xb", shown, lambda name, _: os.open(name, _FLAGS, mode))
     try:
         if _lock(raw.fileno()) and os.path.exists(path):
             return raw
@@ -199,12 +200,3 @@ def _compressor(raw: IO[bytes], compression: str, path: PathLike) -> IO[bytes]:
         return cast("IO[bytes]", lzma.LZMAFile(raw, "wb"))
     compressor = zstandard_module(os.fspath(path)).ZstdCompressor(level=3)
     return cast("IO[bytes]", compressor.stream_writer(raw, closefd=False))
-
-
-@contextlib.contextmanager
-def _errors_naming(path: PathLike) -> Iterator[None]:
-    """Replace the path in an OSError by `path`, which the caller passed, instead of the temporary one."""
-    try:
-        yield
-    except OSError as error:
-        raise OSError(error.errno, error.strerror, os.fspath(path)) from None

@@ -7,10 +7,11 @@ the optional package ``zstandard``).
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import io
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final, ParamSpec, TypeVar, cast
 
@@ -21,7 +22,17 @@ from semiring.exceptions import InvalidFormat, InvalidValue, OutOfMemory
 from semiring.io.decompress import COMPRESSIONS, compression_of, decompressed_chunks
 from semiring.memory.allocation import allocating, out_of_memory, require
 
-__all__ = ["PathLike", "Progress", "checked_progress", "extension", "naming_memory_errors", "read_bytes"]
+__all__ = [
+    "PathLike",
+    "Progress",
+    "checked_progress",
+    "errors_naming",
+    "extension",
+    "naming_memory_errors",
+    "open_to_read",
+    "open_to_write",
+    "read_bytes",
+]
 
 PathLike = str | os.PathLike[str]
 
@@ -43,6 +54,52 @@ def extension(path: PathLike) -> tuple[str, str]:
     if last in COMPRESSIONS:
         return Path(name.stem).suffix.lower(), last
     return last, ""
+
+
+@contextlib.contextmanager
+def errors_naming(path: PathLike, others: Sequence[str] = ()) -> Iterator[None]:
+    """Name a file in each OSError of the block that names none, or one of `others`, such as its temporary name."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is None or error.filename not in (None, *others):
+            raise
+        raise OSError(error.errno, error.strerror, os.fspath(path)) from error
+
+
+class _Named(io.FileIO):
+    """A file whose errors name a path."""
+
+    def __init__(self, path: PathLike, mode: str, shown: PathLike, opener: Any = None) -> None:
+        self._shown = shown
+        with errors_naming(shown, [os.fspath(path)]):
+            super().__init__(path, mode, opener=opener)
+
+    def readinto(self, buffer: Any) -> int | None:
+        with errors_naming(self._shown):
+            return super().readinto(buffer)
+
+    def readall(self) -> bytes:
+        with errors_naming(self._shown):
+            return super().readall()
+
+    def write(self, content: Any) -> int:
+        with errors_naming(self._shown):
+            return super().write(content)
+
+    def close(self) -> None:
+        with errors_naming(self._shown):
+            super().close()
+
+
+def open_to_read(path: PathLike) -> io.BufferedReader:
+    """Open a file for reading; each OSError names it, also one of a later read."""
+    return io.BufferedReader(_Named(path, "rb", path))
+
+
+def open_to_write(path: PathLike, mode: str, shown: PathLike, opener: Any = None) -> io.BufferedWriter:
+    """Open a file for writing, with a mode of `open`; each OSError names `shown`, also one of a later write."""
+    return io.BufferedWriter(_Named(path, mode, shown, opener))
 
 
 def checked_progress(progress: Any) -> Progress | None:
@@ -95,7 +152,7 @@ def read_bytes(path: PathLike, progress: Progress | None = None) -> NDArray[np.u
     ``realloc`` moves pages, as on Linux; elsewhere up to twice the content).  Exceptions of `progress` propagate.
     """
     progress, name = checked_progress(progress), os.fspath(path)
-    with open(path, "rb") as raw, allocating(f"reading {name}", "cpu"):
+    with open_to_read(path) as raw, allocating(f"reading {name}", "cpu"):
         total = os.fstat(raw.fileno()).st_size
 
         def report() -> None:

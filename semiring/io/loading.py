@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semiring.exceptions import InvalidFormat
-from semiring.io.files import PathLike
+from semiring.io.files import PathLike, errors_naming
 from semiring.memory.arrays import Array
 from semiring.memory.locked import locked_empty
 from semiring.memory.thread_pool import parallel_for
@@ -103,7 +103,8 @@ class _Reader:
         """Fill an array from byte ``offset`` on."""
         descriptor, done = self._descriptor(), 0
         while done < target.size:
-            found = _read_at(descriptor, offset + done, target[done:])
+            with errors_naming(self.path):
+                found = _read_at(descriptor, offset + done, target[done:])
             if not found:
                 raise InvalidFormat(
                     f"{os.fspath(self.path)}: byte {offset + done}: expected {target.size - done} bytes more, found "
