@@ -11,6 +11,7 @@ from semiring import Matrix, Vector
 
 from ..exceptions import InvalidFormat, InvalidType, InvalidValue
 from ..io.files import PathLike
+from ..io.label_sets import set_label_sets
 from .grid import Grid
 from .part_files import (
     INDEX,
@@ -140,7 +141,7 @@ class Checkpoint:
 
         number, numbers = grid.together(checked)
         objects = {
-            name: write_parts(value, self.path, grid, f"{at}-")._asdict()
+            name: write_parts(value, self.path, grid, f"{at}-").content()
             for at, (name, value) in enumerate(state.items())
             if _is_object(value)
         }
@@ -192,8 +193,10 @@ class Checkpoint:
 
         step, state, objects = grid.together(described)
         for name, index in objects.items():
-            part, file = grid.together(lambda index=index: read_part(self.path, index, grid, verify=verify))  # type: ignore[misc]
-            state[name] = placed_part(grid, index, part, file, None, None)
+            part, file, labels = grid.together(
+                lambda index=index: read_part(self.path, index, grid, verify=verify)  # type: ignore[misc]
+            )
+            state[name] = set_label_sets(placed_part(grid, index, part, file, None, None), labels)
         return Saved(step, state)
 
 

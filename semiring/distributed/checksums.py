@@ -12,6 +12,7 @@ from functools import cache
 import numpy as np
 
 from ..exceptions import InvalidFormat
+from ..io.label_sets import check_labels
 from ..io.srb import Store, checksum
 from .grid import Grid
 
@@ -28,12 +29,12 @@ def combined(first: int, second: int, second_bytes: int) -> int:
 
 
 def check_in_shares(grid: Grid, name: str, store: Store) -> None:
-    """Compare the checksums of the sections of a file; each process reads its share of each.  Collective.
+    """Compare the checksums of the sections of a file, and check its labels; each process reads its share.  Collective.
 
     Raises InvalidFormat on all processes.
     """
     shares = {}
-    for section, array in store.arrays.items():
+    for section, array in {**store.arrays, **store.label_arrays}.items():
         content = array.reshape(-1).view(np.uint8)
         begin, end = (content.size * k // grid.size for k in (grid.rank, grid.rank + 1))
         shares[section] = checksum(content[begin:end]), end - begin
@@ -47,6 +48,7 @@ def check_in_shares(grid: Grid, name: str, store: Store) -> None:
                 f"{name}: byte {store.offsets[section]}: expected section {section!r} to have the checksum "
                 f"{expected}, found another: the file is damaged"
             )
+    grid.together(lambda: check_labels(store.labels, name))
 
 
 def _product(a: int, b: int) -> int:

@@ -11,21 +11,25 @@ import json
 import os
 import re
 import secrets
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from semiring import Matrix, Vector
 
+from ..dtypes import BOOL
 from ..exceptions import InvalidFormat, InvalidValue
 from ..formats import CSR, VectorStore
 from ..formats.hypersparse import empty_matrix
 from ..formats.vectors import empty_vector
 from ..io.atomic import atomic_writer
 from ..io.files import PathLike
+from ..io.label_sets import label_sets, set_label_sets
 from ..io.mapped import write_srb
 from ..io.srb import Store
 from ..io.srb_reading import map_store
+from ..labels import Labels
 from ..ops.layout import concat
 from .grid import Grid
 from .local_parts import local_part
@@ -43,6 +47,7 @@ class Index(NamedTuple):
     """The description of an object in parts: ``"matrix"`` or ``"vector"``, its shape, and a file for each part.
 
     symmetric: whether the structure of the matrix is symmetric, as far as that was known.
+    labels: the file of its labels, an object without entries.
     """
 
     kind: str
@@ -50,6 +55,11 @@ class Index(NamedTuple):
     symmetric: bool | None
     iso: bool
     parts: list[dict[str, Any]]
+    labels: dict[str, Any] | None = None
+
+    def content(self) -> dict[str, Any]:
+        """Return the description as the index has it: without labels as before, so that earlier programs read it."""
+        return {key: value for key, value in self._asdict().items() if key != "labels" or value is not None}
 
 
 def write_parts(A: Matrix | Vector, folder: str, grid: Grid, prefix: str = "") -> Index:
@@ -58,24 +68,36 @@ def write_parts(A: Matrix | Vector, folder: str, grid: Grid, prefix: str = "") -
     On an error on any process each removes its file.
     """
     token = grid.all.broadcast(secrets.token_hex(4) if grid.rank == 0 else None, 0)
-    name = f"{prefix}part-{grid.rank + 1:03}-of-{grid.size:03}.{token}.srb"
+    name, labels = (f"{prefix}part-{k:03}-of-{grid.size:03}.{token}.srb" for k in (grid.rank + 1, 0))
     part, rows, cols = local_part(A)
+    kind = "matrix" if isinstance(A, Matrix) else "vector"
+    sets = label_sets(A)
 
     def written() -> dict[str, Any]:
         write_srb(os.path.join(folder, name), part)
+        if sets and grid.rank == 0:
+            write_srb(os.path.join(folder, labels), set_label_sets(_empty(kind, A.shape), sets))
         ranges = [[span.start, span.stop] for span in (rows, cols) if span is not None]
         return {"file": name, "ranges": ranges, "nvals": int(part.nvals)}
 
     try:
         about = grid.together(written)
     except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(os.path.join(folder, name))
+        for written_name in (name, labels) if grid.rank == 0 else (name,):
+            with contextlib.suppress(OSError):
+                os.unlink(os.path.join(folder, written_name))
         raise
     store: Any = A.store
     symmetric = store.pattern.facts.get("symmetric") if isinstance(store, CSR) else None
-    kind = "matrix" if isinstance(A, Matrix) else "vector"
-    return Index(kind, tuple(A.shape), symmetric, store.iso is not None, grid.all.gather_all(about))
+    parts = grid.all.gather_all(about)
+    return Index(kind, tuple(A.shape), symmetric, store.iso is not None, parts, {"file": labels} if sets else None)
+
+
+def _empty(kind: str, shape: tuple[int, ...]) -> Matrix | Vector:
+    """Return an object without entries."""
+    if kind == "matrix":
+        return Matrix._new(empty_matrix(shape[0], shape[1], BOOL, "cpu"))
+    return Vector._new(empty_vector(shape[0], BOOL, "cpu"))
 
 
 def write_index(folder: str, content: dict[str, Any]) -> None:
@@ -111,6 +133,7 @@ def checked_index(content: Any, path: str) -> Index:
             sound = sound and len(ranges) == ranks and _PART.fullmatch(part["file"]) is not None
             for (first, last), extent in zip(ranges, made.shape, strict=True):
                 sound = sound and type(first) is int and type(last) is int and 0 <= first <= last <= extent
+        sound = sound and (made.labels is None or _PART.fullmatch(made.labels["file"]) is not None)
         covered = sum(int(np.prod([last - first for first, last in ranges], dtype=object)) for ranges in spans)
         sound = sound and covered == int(np.prod(made.shape, dtype=object))
     except (TypeError, KeyError, ValueError, AttributeError) as error:
@@ -120,12 +143,18 @@ def checked_index(content: Any, path: str) -> Index:
     return made
 
 
-def read_part(folder: str, index: Index, grid: Grid, *, verify: bool) -> tuple[CSR | VectorStore, Store]:
-    """Return the part of this process, on the CPU, and the description of the first file.
+def read_part(
+    folder: str, index: Index, grid: Grid, *, verify: bool
+) -> tuple[CSR | VectorStore, Store, Mapping[str, Labels]]:
+    """Return the part of this process, on the CPU, the description of the first file, and the labels of the object.
 
     Only files with positions of this process are read, and of these only what it holds.
     """
     files = [_opened(folder, index, part, verify and k % grid.size == grid.rank) for k, part in enumerate(index.parts)]
+    labels: Mapping[str, Labels] = {}
+    if index.labels is not None:
+        whole = {**index.labels, "ranges": [(0, extent) for extent in index.shape]}
+        labels = _opened(folder, index, whole, verify).labels
     if index.kind == "vector":
         first, last = grid.piece(index.shape[0])
         pieces = []
@@ -135,8 +164,8 @@ def read_part(folder: str, index: Index, grid: Grid, *, verify: bool) -> tuple[C
             if low < high:
                 pieces.append(piece_of_file(file, low - begin, high - begin, verify=verify))
         if not pieces:
-            return empty_vector(last - first, files[0].dtype, "cpu"), files[0]
-        return concatenated(pieces, "cpu", "cpu"), files[0]
+            return empty_vector(last - first, files[0].dtype, "cpu"), files[0], labels
+        return concatenated(pieces, "cpu", "cpu"), files[0], labels
     rows, cols = grid.rows(index.shape[0]), grid.cols(index.shape[1])
     blocks: dict[Bounds, dict[Bounds, CSR]] = {}
     for file, part in zip(files, index.parts, strict=True):
@@ -146,9 +175,9 @@ def read_part(folder: str, index: Index, grid: Grid, *, verify: bool) -> tuple[C
             own = (i[0] - top, i[1] - top), (j[0] - left, j[1] - left)
             blocks.setdefault(i, {})[j] = block_of_file(file, *own, verify=verify)
     if not blocks:
-        return empty_matrix(rows[1] - rows[0], cols[1] - cols[0], files[0].dtype, "cpu"), files[0]
+        return empty_matrix(rows[1] - rows[0], cols[1] - cols[0], files[0].dtype, "cpu"), files[0], labels
     tiles = [[line[j] for j in sorted(line)] for _, line in sorted(blocks.items())]
-    return (tiles[0][0] if len(tiles) == len(tiles[0]) == 1 else concat(tiles).into()), files[0]
+    return (tiles[0][0] if len(tiles) == len(tiles[0]) == 1 else concat(tiles).into()), files[0], labels
 
 
 def _opened(folder: str, index: Index, part: dict[str, Any], verify: bool) -> Store:

@@ -19,6 +19,7 @@ from ..formats.pattern import scalar_facts
 from ..io.decompress import compression_of
 from ..io.edge_lists import read_edgelist
 from ..io.files import PathLike, extension
+from ..io.label_sets import label_sets, set_label_sets
 from ..io.matrix_market import mmread
 from ..io.placing import check_storage, convert, on_the_host
 from ..io.read import READERS, check_options
@@ -147,17 +148,18 @@ def _read_srb(path: PathLike, grid: Grid, placement: str | None, codec: str | No
     if file.kind == "vector":
         first, last = grid.piece(file.shape[0])
         piece = grid.together(lambda: piece_of_file(file, first, last, verify=verify))
-        return _vector(grid, file.shape[0], piece, file, placement, codec)
+        return set_label_sets(_vector(grid, file.shape[0], piece, file, placement, codec), file.labels)
     rows, cols = grid.rows(file.shape[0]), grid.cols(file.shape[1])
     block = grid.together(lambda: block_of_file(file, rows, cols, verify=verify))
-    return _matrix(grid, (file.shape[0], file.shape[1]), block, file.iso, file, file.facts, placement, codec)
+    made = _matrix(grid, (file.shape[0], file.shape[1]), block, file.iso, file, file.facts, placement, codec)
+    return set_label_sets(made, file.labels)
 
 
 def _read_folder(path: PathLike, grid: Grid, placement: str | None, codec: str | None, verify: bool) -> Any:
     folder = os.fspath(path)
     index = grid.together(lambda: checked_index(read_index(folder).get("object"), os.path.join(folder, INDEX)))
-    part, file = grid.together(lambda: read_part(folder, index, grid, verify=verify))
-    return placed_part(grid, index, part, file, placement, codec)
+    part, file, labels = grid.together(lambda: read_part(folder, index, grid, verify=verify))
+    return set_label_sets(placed_part(grid, index, part, file, placement, codec), labels)
 
 
 def placed_part(grid: Grid, index: Any, part: Any, file: Store, placement: str | None, codec: str | None) -> Any:
@@ -214,7 +216,7 @@ def _distributed(grid: Grid, found: Any) -> Any:
     about = None
     if store is not None:
         facts = scalar_facts(store.pattern) if isinstance(store, CSR) else {}
-        about = tuple(found.shape), store.iso, facts, found.labels
+        about = tuple(found.shape), store.iso, facts, label_sets(found)
     shape, iso, facts, labels = grid.all.broadcast(about, 0)
     engine = engine_for("cpu")
 
@@ -227,11 +229,10 @@ def _distributed(grid: Grid, found: Any) -> Any:
     parts = grid.together(lambda: [None if store is None else part_of(rank) for rank in range(grid.size)])
     part = grid.all.exchange(parts)[0].to(grid.local)
     if len(shape) == 1:
-        return Vector._new(vector(grid, shape[0], part, iso=iso))
-    made = Matrix._new(matrix(grid, shape, part, iso=iso))
+        return set_label_sets(Vector._new(vector(grid, shape[0], part, iso=iso)), labels)
+    made: Matrix = Matrix._new(matrix(grid, shape, part, iso=iso))
     made.store.pattern.facts.update(facts)
-    made.labels = labels
-    return made
+    return set_label_sets(made, labels)
 
 
 def _placed(grid: Grid, store: CSR, placement: str | None, codec: str | None) -> CSR:

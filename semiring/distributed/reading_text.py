@@ -17,6 +17,7 @@ from ..io.edge_layouts import EdgeLayout, edge_layout, is_text_id
 from ..io.edge_lists import check_rows, in_proportion, named_edges, weights_as
 from ..io.edge_names import numbers_of, warn_of_columns
 from ..io.files import PathLike
+from ..io.label_sets import set_label_sets
 from ..io.matrix_market import CLASSES, entry_columns, mirrored, values_of
 from ..io.matrix_market_header import Header, read_header
 from ..io.text_scan import line_of_row, scan_table
@@ -124,7 +125,7 @@ def read_matrix_market(path: PathLike, grid: Grid, *, dup_op: Any = None) -> Mat
         rows, cols = table.ints[0] - 1, table.ints[1] - 1
         return mirrored(FileTriples(header.nrows, header.ncols, rows, cols, values, line_of, name), header)
 
-    return _assembled(grid, grid.together(entries), dup_op)
+    return set_label_sets(_assembled(grid, grid.together(entries), dup_op), header.labels)
 
 
 def _by_first(grid: Grid, function: Any) -> Any:

@@ -18,9 +18,11 @@ from ..formats import CSR, FORMATS, Array, Full, HyperPattern, dense_values, ind
 from ..formats.hypersparse import hypersparse
 from ..formats.parts import grid_of
 from ..io.atomic import atomic_writer
-from ..io.files import PathLike, extension
+from ..io.files import PathLike, errors_naming, extension
+from ..io.label_sets import encode_sets, label_sets
 from ..io.srb import Store, checksum, describe, header, place_sections
 from ..io.srb import section as section_of
+from ..labels import Labels
 from ..memory.arrays import to_host
 from ..ops.convert import index_list
 from ..ops.extract import extract_matrix
@@ -83,7 +85,7 @@ def write(path: PathLike, A: Matrix | Vector) -> None:
     if kind == (".parts", ""):
         grid.joint(_write_folder, os.fspath(path), A, grid)
     elif kind == (".srb", ""):
-        grid.joint(_write_file, path, store, grid)
+        grid.joint(_write_file, path, store, label_sets(A), grid)
     else:
         raise NotSupported(
             f"{os.fspath(path)}: expected NAME.srb or NAME.parts for an object on a grid; other formats are written by "
@@ -93,7 +95,7 @@ def write(path: PathLike, A: Matrix | Vector) -> None:
 
 def _write_folder(folder: str, A: Matrix | Vector, grid: Grid) -> None:
     grid.together(lambda: made_folder(folder, "one of an object in parts") if grid.rank == 0 else None)
-    index = write_parts(A, folder, grid)._asdict()
+    index = write_parts(A, folder, grid).content()
     grid.together(lambda: write_index(folder, {"object": index}) if grid.rank == 0 else None)
     if grid.rank == 0:
         remove_others(folder, files_of(index))
@@ -169,16 +171,24 @@ def _together(grid: Grid, store: CSR) -> CSR:
     return concat([grid.beside.exchange(parts)]).into()
 
 
-def _write_file(path: PathLike, store: Any, grid: Grid) -> None:
-    """Write one file: each process its bytes, the first one the header, with the checksums of all."""
+def _write_file(path: PathLike, store: Any, sets: dict[str, Labels], grid: Grid) -> None:
+    """Write one file: each process its bytes, the first one the header, with the checksums of all, and the labels."""
     share = _rows_of(grid, store) if isinstance(store, CSR) else _pairs_of(grid, store)
-    description = describe(share.about, share.sections)
+    label_about, label_arrays = grid.together(lambda: encode_sets("write", sets))
+    sections = [*share.sections, *(section_of(name, array.dtype, array.size) for name, array in label_arrays.items())]
+    description = describe(share.about, sections, label_about)
     place_sections(description)
-    sections: list[dict[str, Any]] = description["sections"]
+    for name, array in label_arrays.items():
+        share.arrays[name] = 0, array if grid.rank == 0 else array[:0]
+
+    def share_written() -> dict[str, tuple[int, int]]:
+        with errors_naming(path, [made]):
+            return _write_share(made, sections, share.arrays)
+
     with contextlib.ExitStack() as stack:
         stream: Any = grid.together(lambda: stack.enter_context(atomic_writer(path)) if grid.rank == 0 else None)
-        name = grid.all.broadcast(stream.name if grid.rank == 0 else None, 0)
-        written = grid.together(lambda: _write_share(name, sections, share.arrays))
+        made = grid.all.broadcast(stream.name if grid.rank == 0 else None, 0)
+        written = grid.together(share_written)
         found = grid.all.gather_all(written)
 
         def finished() -> None:

@@ -17,6 +17,7 @@ from semiring.formats import CSR, Bitmap, BitmapPattern, Codec, Full, FullPatter
 from semiring.formats.bitmap import flags_of_words
 from semiring.formats.vectors import Count
 from semiring.io.files import PathLike, Progress, naming_memory_errors
+from semiring.io.label_sets import label_sets, set_label_sets
 from semiring.io.placing import check_storage, convert, load, mapped_matrix, narrowed
 from semiring.io.srb import DESCRIPTION_AT, Store, write_store
 from semiring.io.srb_reading import map_store
@@ -79,6 +80,7 @@ def open(
 
     Notes
     -----
+    Labels that are text are decoded on first use.
     Cost O(1) where the mapped pages are used directly, else O(bytes) that are read, locked, encoded or verified.
     Copies to the GPU may still run, in order on the current stream; encoding and verifying synchronise.
 
@@ -132,7 +134,7 @@ def read_srb(
 def write_srb(path: PathLike, A: Matrix | Vector, *, progress: Progress | None = None) -> None:
     """Write a ``.srb`` file atomically; compressed rows stay compressed, and a vector keeps its format.
 
-    The cached symmetry of a matrix is written too; its placement is not.
+    Labels and the cached symmetry of a matrix are written too; its placement is not.
 
     Parameters
     ----------
@@ -143,7 +145,9 @@ def write_srb(path: PathLike, A: Matrix | Vector, *, progress: Progress | None =
 
     Raises
     ------
-    InvalidValue, OSError
+    InvalidValue
+        Labels other than text, numbers, and tuples of these.
+    OSError
 
     Notes
     -----
@@ -176,7 +180,10 @@ def write_srb(path: PathLike, A: Matrix | Vector, *, progress: Progress | None =
             arrays["words"] = to_host(held.words)
     if held.values is not None:
         arrays["values"] = _written_values(held, to_host(held.values))
-    write_store(path, Store(kind, form, shape, held.nvals, held.dtype, held.iso, arrays, facts, codec), progress)
+    made = Store(
+        kind, form, shape, held.nvals, held.dtype, held.iso, arrays, facts, codec, labels=label_sets(A)
+    )  # fmt: skip
+    write_store(path, made, progress)
 
 
 def _written_values(held: Any, values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
@@ -197,13 +204,14 @@ def _opened(
     store = map_store(path, verify=verify, progress=progress)
     try:
         if store.kind == "matrix":
-            return _matrix(store, path, "device" if placement is None else placement, compress, verify=verify)
+            made = _matrix(store, path, "device" if placement is None else placement, compress, verify=verify)
+            return set_label_sets(made, store.labels)
         if placement not in (None, "device", "auto") or compress is not None:
             raise NotSupported(
                 f"{os.fspath(path)}: a Vector resides in the memory of its device, and cannot be compressed"
             )
         with allocating("open", default_device()):
-            return vector_of(store, verify=verify)
+            return set_label_sets(vector_of(store, verify=verify), store.labels)
     except (InvalidFormat, IndexOutOfBound, DuplicateIndex) as error:
         if str(error).startswith(f"{os.fspath(path)}: "):
             raise

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from semiring.dtypes import BOOL, FC64, FP32, FP64, INT64, UINT64, real_type
 from semiring.exceptions import InvalidFormat
 from semiring.io.files import PathLike, Progress, naming_memory_errors
+from semiring.io.label_sets import set_label_sets
 from semiring.io.matrix_market_header import Header, read_header, value_columns
 from semiring.io.text import read_text
 from semiring.io.text_scan import INTEGER, Column, Table, character_classes, line_of_row, scan_table
@@ -58,7 +59,7 @@ def mmread(path: PathLike, *, dup_op: Any = None, progress: Progress | None = No
     Matrix
         Of the type in the file's ``%%GraphBLAS type`` comment, else int64 for the field ``integer``, float64 for
         ``real``, complex128 for ``complex``, and iso-valued bool true for ``pattern``. An ``array`` file stores every
-        entry, zeros too.
+        entry, zeros too. With the labels that `mmwrite` wrote as comments.
 
     Raises
     ------
@@ -81,17 +82,26 @@ def mmread(path: PathLike, *, dup_op: Any = None, progress: Progress | None = No
     >>> sr.io.mmread("graph.mtx").to_dicts()
     {0: {1: 1.5}, 1: {0: 1.5, 2: 2.5}, 2: {1: 2.5}}
     """
-    return parse_matrix_market(read_text(path, progress), os.fspath(path), progress).to_matrix(dup_op)
+    text, name = read_text(path, progress), os.fspath(path)
+    header = read_header(text, name)
+    made = parse_matrix_market(text, name, progress, header=header).to_matrix(dup_op)
+    return set_label_sets(made, header.labels)
 
 
 def parse_matrix_market(
-    text: NDArray[np.uint8], name: str = "", progress: Progress | None = None, *, skew_diagonal: bool = False
+    text: NDArray[np.uint8],
+    name: str = "",
+    progress: Progress | None = None,
+    *,
+    header: Header | None = None,
+    skew_diagonal: bool = False,
 ) -> Triples:
     """Parse the entries of a Matrix Market text.
 
-    name: of the file, for messages.  skew_diagonal: whether a skew-symmetric file may have entries on the diagonal.
+    name: of the file, for messages.  header: that of the text, if it has been read.
+    skew_diagonal: whether a skew-symmetric file may have entries on the diagonal.
     """
-    header = read_header(text, name)
+    header = read_header(text, name) if header is None else header
     if header.array:
         return _read_array(text, header, name, progress)
     return mirrored(_read_coordinate(text, header, name, progress), header, skew_diagonal=skew_diagonal)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from dataclasses import field as field_of
 from typing import Any, Final
 
 import numpy as np
@@ -10,8 +12,10 @@ from numpy.typing import NDArray
 
 from semiring.dtypes import BOOL, lookup
 from semiring.exceptions import DomainMismatch, InvalidFormat
+from semiring.io.label_comments import FIRST, read_label_comments
 from semiring.io.text import header_size, shortened
 from semiring.io.text_scan import INTEGER, REAL, Column
+from semiring.labels import Labels
 
 __all__ = ["Header", "read_header", "value_columns"]
 
@@ -40,6 +44,7 @@ class Header:
     count: int
     start: int
     line: int
+    labels: Mapping[str, Labels] = field_of(default_factory=dict)
 
 
 def read_header(text: NDArray[np.uint8], name: str) -> Header:
@@ -53,6 +58,8 @@ def read_header(text: NDArray[np.uint8], name: str) -> Header:
     layout, field, symmetry = _banner(first, name) if banner else ("", "real", "general")
     position, line = (after, 2) if banner else (0, 1)
     dtype = None
+    labels: dict[str, Labels] = {}
+    labels_line = line
     while True:
         if position >= len(text):
             expected = "a line with the sizes" if banner else "%%MatrixMarket or a line with the sizes"
@@ -66,6 +73,10 @@ def read_header(text: NDArray[np.uint8], name: str) -> Header:
             )
         if banner and content.startswith("%%graphblas"):
             dtype = _declared_type(content.split()[1:], name, line, symmetry, field) or dtype
+        if banner and content.startswith(FIRST):
+            labels_line = line
+            labels, position, line = read_label_comments(text, position, line, name)
+            continue
         position, line = following, line + 1
 
     sizes = content.split()
@@ -94,7 +105,11 @@ def read_header(text: NDArray[np.uint8], name: str) -> Header:
     if field == "double" or (dtype is not None and dtype.kind == "f"):
         # With a declared float type, even the field "integer" may hold inf, as in LAGraph's test files.
         field = "real" if field != "pattern" else field
-    return Header(layout == "array", field, symmetry, dtype, nrows, ncols, count, following, line + 1)
+    for role, each in labels.items():
+        expected_labels = {"rows": nrows, "columns": ncols}.get(role, len(each))
+        if len(each) != expected_labels:
+            raise InvalidFormat(f"{name}:{labels_line}: expected {expected_labels} labels of {role}, found {len(each)}")
+    return Header(layout == "array", field, symmetry, dtype, nrows, ncols, count, following, line + 1, labels)
 
 
 def _banner(line: str, name: str) -> tuple[str, str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import IO, TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -10,7 +11,10 @@ from semiring.dtypes import INT64, UINT64
 from semiring.exceptions import DomainMismatch, InvalidValue
 from semiring.io.atomic import atomic_writer
 from semiring.io.files import PathLike
+from semiring.io.label_comments import label_comments
+from semiring.io.label_sets import label_sets
 from semiring.io.triples import Triples, host_triples
+from semiring.labels import Labels
 
 if TYPE_CHECKING:
     from semiring.facade.matrix import Matrix
@@ -27,7 +31,8 @@ def mmwrite(path: PathLike, A: Matrix | Vector, *, comment: str = "") -> None:
     """Write a Matrix, or a Vector as a matrix of one column, to a Matrix Market file; a known extension compresses.
 
     A ``%%GraphBLAS type`` comment states the type, and numbers are written with enough digits to read back the same
-    ones. A matrix whose entries all share the value 1 is written as a ``pattern``.
+    ones. A matrix whose entries all share the value 1 is written as a ``pattern``. Labels are comments too, a line
+    ``%%label`` each, in JSON.
 
     Parameters
     ----------
@@ -40,7 +45,8 @@ def mmwrite(path: PathLike, A: Matrix | Vector, *, comment: str = "") -> None:
     Raises
     ------
     InvalidValue
-        A line of ``comment`` begins with ``%``, which could be read as part of the header.
+        A line of ``comment`` begins with ``%``, which could be read as part of the header; or labels are other than
+        text, numbers, and tuples of these.
 
     Notes
     -----
@@ -53,10 +59,12 @@ def mmwrite(path: PathLike, A: Matrix | Vector, *, comment: str = "") -> None:
     >>> sr.io.mmread("graph.mtx").to_dicts()
     {0: {1: 1.5}, 1: {2: 2.5}}
     """
-    write_matrix_market(path, host_triples(A), comment=comment)
+    write_matrix_market(path, host_triples(A), comment=comment, labels=label_sets(A))
 
 
-def write_matrix_market(path: PathLike, entries: Triples, *, comment: str = "") -> None:
+def write_matrix_market(
+    path: PathLike, entries: Triples, *, comment: str = "", labels: Mapping[str, Labels] | None = None
+) -> None:
     """Write entries to a Matrix Market file, atomically."""
     from scipy.io import mmwrite as scipy_mmwrite
     from scipy.sparse import coo_array
@@ -67,6 +75,7 @@ def write_matrix_market(path: PathLike, entries: Triples, *, comment: str = "") 
     lines = [_type_comment(dtype), *(f" {line}" for line in comment.splitlines())]
     if any(line.lstrip().startswith("%") for line in lines[1:]):
         raise InvalidValue(f"expected a comment without lines that begin with '%', got {comment!r}")
+    lines += label_comments("mmwrite", labels or {})
 
     values = entries.values
     count = len(entries.rows)

@@ -1,9 +1,14 @@
-"""``.npz``: SciPy's layout of a sparse matrix in a NumPy archive; each program reads files of the other."""
+"""``.npz``: SciPy's layout of a sparse matrix in a NumPy archive; each program reads files of the other.
+
+Labels are further arrays, which SciPy ignores: ``semiring_labels`` describes them, in JSON (`semiring.io.label_sets`).
+"""
 
 from __future__ import annotations
 
+import json
 import os
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,13 +17,18 @@ from semiring.dtypes import lookup
 from semiring.exceptions import DomainMismatch, InvalidFormat
 from semiring.io.atomic import atomic_writer
 from semiring.io.files import PathLike, naming_memory_errors
+from semiring.io.label_sets import check_labels, decode_sets, encode_sets, label_arrays, label_sets, set_label_sets
 from semiring.io.npz_members import Members
 from semiring.io.triples import Triples
+from semiring.labels import Labels
 
 if TYPE_CHECKING:
     from semiring.facade.matrix import Matrix
 
 __all__ = ["load_npz", "parse_npz", "save_npz", "write_npz"]
+
+_PREFIX: Final = "semiring_"
+_LABELS: Final = "semiring_labels"
 
 
 @naming_memory_errors
@@ -37,6 +47,7 @@ def load_npz(path: PathLike, *, dup_op: Any = "plus") -> Matrix:
     Returns
     -------
     Matrix
+        With the labels that `save_npz` wrote.
 
     Raises
     ------
@@ -56,13 +67,15 @@ def load_npz(path: PathLike, *, dup_op: Any = "plus") -> Matrix:
     >>> sr.io.load_npz("graph.npz").to_dicts()
     {0: {0: 1}, 1: {1: 1}, 2: {2: 1}}
     """
-    return parse_npz(path).to_matrix(dup_op)
+    with Members(path) as members:
+        entries, labels = _entries(members, os.fspath(path)), _labels(members, os.fspath(path))
+    return set_label_sets(entries.to_matrix(dup_op), labels)
 
 
 def save_npz(path: PathLike, A: Matrix, *, compressed: bool = True) -> None:
     """Write a matrix for ``scipy.sparse.load_npz``: csr, or coo if it is hypersparse, with all values, atomically.
 
-    Synchronises and copies to the host where ``A`` is on the GPU.
+    Labels are further arrays of the archive, which `load_npz` reads and SciPy ignores.
 
     Parameters
     ----------
@@ -73,7 +86,9 @@ def save_npz(path: PathLike, A: Matrix, *, compressed: bool = True) -> None:
 
     Raises
     ------
-    InvalidValue, NotSupported, OSError
+    InvalidValue
+        Labels other than text, numbers, and tuples of these.
+    NotSupported, OSError
 
     Notes
     -----
@@ -88,13 +103,15 @@ def save_npz(path: PathLike, A: Matrix, *, compressed: bool = True) -> None:
     """
     from semiring.memory.arrays import to_host
 
+    sets = label_sets(A)
     if A.format == "hypersparse":
         rows, columns, values = (to_host(part) for part in A.to_coo(index_dtype=None))
-        _write(path, {"row": rows, "col": columns}, b"coo", A.shape, values, compressed)
+        _write(path, {"row": rows, "col": columns}, b"coo", A.shape, values, compressed, sets)
         return
     indptr, indices, values = A.to_csr(index_dtype=None)
     filled = np.full(A.nvals, A.iso_value, dtype=A.dtype) if A.is_iso else to_host(values)
-    write_npz(path, to_host(indptr), to_host(indices), filled, (A.nrows, A.ncols), compressed=compressed)
+    shape = A.nrows, A.ncols
+    write_npz(path, to_host(indptr), to_host(indices), filled, shape, compressed=compressed, labels=sets)
 
 
 def write_npz(
@@ -105,9 +122,10 @@ def write_npz(
     shape: tuple[int, int],
     *,
     compressed: bool = True,
+    labels: Mapping[str, Labels] | None = None,
 ) -> None:
     """Write arrays in SciPy's layout."""
-    _write(path, {"indices": indices, "indptr": indptr}, b"csr", shape, values, compressed)
+    _write(path, {"indices": indices, "indptr": indptr}, b"csr", shape, values, compressed, labels or {})
 
 
 def _write(
@@ -117,11 +135,16 @@ def _write(
     shape: tuple[int, int],
     values: NDArray[Any],
     compressed: bool,
+    labels: Mapping[str, Labels],
 ) -> None:
     # SciPy needs one dtype for both index arrays.
     index = np.result_type(*(array.dtype for array in arrays.values()))
     save: Any = np.savez_compressed if compressed else np.savez
     members = {name: array.astype(index, copy=False) for name, array in arrays.items()}
+    about, of_labels = encode_sets("save_npz", labels)
+    if about:
+        members |= {_LABELS: np.array(json.dumps(about).encode())}
+        members |= {f"{_PREFIX}{name}": array for name, array in of_labels.items()}
     with atomic_writer(path) as stream:
         save(stream, **members, format=np.array(layout), shape=np.array(shape), data=values)
 
@@ -130,6 +153,30 @@ def parse_npz(path: PathLike) -> Triples:
     """Read the entries of an archive in SciPy's layout."""
     with Members(path) as members:
         return _entries(members, os.fspath(path))
+
+
+def _labels(members: Members, name: str) -> dict[str, Labels]:
+    """Return the labels of an archive; those of text are decoded when they are used."""
+    if _LABELS not in members:
+        return {}
+    shape = tuple(int(size) for size in members.array("shape", "iu", 2))
+    try:
+        about = json.loads(members.array(_LABELS, "S", 1).item())
+        expected = label_arrays(about, shape, lambda key: -1)
+        arrays = {
+            key: members.array(f"{_PREFIX}{key}", "iu", None if count < 0 else count)
+            for key, (count, _) in expected.items()
+        }
+        for key, (_, types) in expected.items():
+            if arrays[key].dtype.str not in types:
+                raise ValueError(f"array {key!r} of type {arrays[key].dtype}")
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        if isinstance(error, InvalidFormat):
+            raise
+        raise InvalidFormat(f"{name}: array {_LABELS!r}: expected a description of labels, found: {error}") from error
+    found = decode_sets(about, arrays, name)
+    check_labels(found, name)
+    return found
 
 
 def _entries(members: Members, name: str) -> Triples:

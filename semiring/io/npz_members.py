@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semiring.exceptions import InvalidFormat
-from semiring.io.files import PathLike
+from semiring.io.files import PathLike, open_to_read
 from semiring.memory.allocation import require
 
 __all__ = ["Members"]
@@ -44,8 +44,9 @@ class Members:
 
     def __init__(self, path: PathLike) -> None:
         self._name = os.fspath(path)
-        self._stream = open(path, "rb")  # noqa: SIM115  (closed by the context)
+        self._stream = open_to_read(path)  # closed by the context
         try:
+            self._stream.peek(1)  # an error of the disk, which the zip reader would take for damage
             with self._damages():
                 self._archive = zipfile.ZipFile(self._stream)
         except BaseException:
@@ -58,6 +59,10 @@ class Members:
     def __exit__(self, *_: object) -> None:
         self._archive.close()
         self._stream.close()
+
+    def __contains__(self, key: str) -> bool:
+        with self._damages():
+            return f"{key}.npy" in self._archive.namelist()
 
     def array(self, key: str, kinds: str, size: int | None = None) -> NDArray[Any]:
         """Return an array of the archive, of at most one dimension.

@@ -9,7 +9,7 @@ Layout, all numbers little-endian
 byte   size  content
 ====== ===== ==========================================================================================
 0      8     magic ``89 53 52 42 0D 0A 1A 0A`` (a transfer as text would change it)
-8      4     version of the layout, 1
+8      4     version of the layout: 1, or 2 of a file with labels
 12     4     bytes of the description, d
 16     8     bytes of the whole file
 24     4     CRC-32 of the description
@@ -30,6 +30,7 @@ Sections follow, each at a multiple of 4096 bytes (a page), with zeros between. 
 ``iso``       null, or the bytes (hexadecimal) of the value that all entries share; then there is no section ``values``
 ``facts``     computed properties of the matrix: ``{"symmetric": true}`` (or false), or nothing; a reader checks them,
               or documents that it trusts them
+``labels``    only of a file with labels: a list of descriptions of label sets (:mod:`semiring.io.label_sets`)
 ``sections``  a list of ``{"name", "dtype", "count", "offset", "bytes", "crc32"}``, in this order:
 
 ========= =====================================================================================================
@@ -43,6 +44,8 @@ index     ``indices`` (nvals), ``values`` (nvals)
 bitmap    ``words`` (a bit a position, 32 to a word), ``values`` (a position; of a matrix in row-major order)
 full      of a matrix ``indptr`` (nrows + 1), ``values`` (nvals); of a vector ``values`` (size)
 ========= =====================================================================================================
+
+The arrays of label sets follow, as :mod:`semiring.io.label_sets` names them.
 
 Tiles are defined in :mod:`semiring.formats.ccsr`, the elements of the stream in :mod:`semiring.formats.codecs`; the
 padding after a stream is part of its section.  For compressed rows ``indptr`` is ``<i4`` below 2^31 entries, else
@@ -66,12 +69,16 @@ from numpy.typing import NDArray
 from semiring.formats import Codec
 from semiring.io.atomic import atomic_writer
 from semiring.io.files import PathLike, Progress, checked_progress
+from semiring.io.label_sets import encode_sets
+from semiring.labels import Labels
 from semiring.record_types import spelled
 
-__all__ = ["MAGIC", "VERSION", "Store", "checksum", "write_store"]
+__all__ = ["LABELLED", "MAGIC", "VERSION", "Store", "checksum", "write_store"]
 
 MAGIC: Final = b"\x89SRB\r\n\x1a\n"
 VERSION: Final = 1
+# Of files with labels: those without are the same as before, and earlier programs read them.
+LABELLED: Final = 2
 PAGE_BYTES: Final = 4096
 
 PRELUDE: Final = struct.Struct("<8sIIQI")
@@ -99,6 +106,8 @@ class Store:
         Empty for a store without a file.
     checksums : mapping from section name to the CRC-32 of its bytes, as the file states it
         Empty for a store without a file.
+    labels : mapping from what they name (``rows``, ``columns``, ``values``) to Labels
+    label_arrays : mapping from section name to array, of the labels in a file
     """
 
     kind: str
@@ -112,21 +121,25 @@ class Store:
     codec: Codec | None = None
     offsets: Mapping[str, int] = field(default_factory=dict)
     checksums: Mapping[str, int] = field(default_factory=dict)
+    labels: Mapping[str, Labels] = field(default_factory=dict)
+    label_arrays: Mapping[str, NDArray[Any]] = field(default_factory=dict)
 
 
 def write_store(path: PathLike, store: Store, progress: Progress | None = None) -> None:
     """Write a store to a file, atomically. O(bytes)."""
     progress = checked_progress(progress)
-    sections = [section(name, array.dtype, array.size) for name, array in store.arrays.items()]
-    for about, array in zip(sections, store.arrays.values(), strict=True):
+    label_sets, label_arrays = encode_sets("write_srb", store.labels)
+    arrays = {**store.arrays, **label_arrays}
+    sections = [section(name, array.dtype, array.size) for name, array in arrays.items()]
+    for about, array in zip(sections, arrays.values(), strict=True):
         about["crc32"] = checksum(_content(array))
-    description = describe(store, sections)
+    description = describe(store, sections, label_sets)
     place_sections(description)
     head, total = header(description)
     with atomic_writer(path) as stream:
         stream.write(head)
         position = len(head)
-        for about, array in zip(sections, store.arrays.values(), strict=True):
+        for about, array in zip(sections, arrays.values(), strict=True):
             stream.write(bytes(about["offset"] - position))
             content = _content(array).reshape(-1).view(np.uint8).data
             for start in range(0, len(content), _CHUNK_BYTES):
@@ -143,8 +156,8 @@ def section(name: str, dtype: np.dtype[Any], count: int) -> dict[str, Any]:
     return {"name": name, "dtype": _little_type(dtype).str, "count": size, "offset": 0, "bytes": nbytes, "crc32": 0}
 
 
-def describe(store: Store, sections: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return the description of a store with these sections; its arrays are not read."""
+def describe(store: Store, sections: list[dict[str, Any]], label_sets: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return the description of a store with these sections and label sets; its arrays are not read."""
     return {
         "kind": store.kind,
         "format": store.format,
@@ -154,6 +167,7 @@ def describe(store: Store, sections: list[dict[str, Any]]) -> dict[str, Any]:
         "dtype": spelled(store.dtype),
         "iso": None if store.iso is None else _little(store.iso).tobytes().hex(),
         "facts": dict(store.facts),
+        **({"labels": label_sets} if label_sets else {}),
         "sections": sections,
     }
 
@@ -174,7 +188,8 @@ def header(description: dict[str, Any]) -> tuple[bytes, int]:
     text = json.dumps(description).encode()
     ends = [about["offset"] + about["bytes"] for about in description["sections"]]
     total = max(ends, default=DESCRIPTION_AT + len(text))
-    prelude = PRELUDE.pack(MAGIC, VERSION, len(text), total, zlib.crc32(text))
+    version = LABELLED if "labels" in description else VERSION
+    prelude = PRELUDE.pack(MAGIC, version, len(text), total, zlib.crc32(text))
     return prelude + PRELUDE_CRC.pack(zlib.crc32(prelude)) + text, total
 
 

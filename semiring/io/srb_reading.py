@@ -17,9 +17,11 @@ from semiring.dtypes import BOOL, is_record, lookup
 from semiring.engines.numpy_scalars import scalar
 from semiring.exceptions import DomainMismatch, InvalidFormat
 from semiring.formats import CODECS, FORMATS, BitmapPattern, Codec, Pattern
-from semiring.io.files import PathLike, Progress, checked_progress
+from semiring.io.files import PathLike, Progress, checked_progress, errors_naming, open_to_read
+from semiring.io.label_sets import check_labels, decode_sets, label_arrays
 from semiring.io.srb import (
     DESCRIPTION_AT,
+    LABELLED,
     MAGIC,
     PAGE_BYTES,
     PRELUDE,
@@ -66,7 +68,7 @@ def map_store(
         file and byte.
     """
     progress, name = checked_progress(progress), os.fspath(path)
-    with open(path, "rb") as stream:
+    with open_to_read(path) as stream:
         size = os.fstat(stream.fileno()).st_size
         text, total = _read_prelude(stream.read(DESCRIPTION_AT), stream, size, name)
     if size < total:
@@ -86,8 +88,9 @@ def map_store(
             f"{name}: byte {DESCRIPTION_AT}: expected a whole description, found {type(error).__name__}: {error}"
         ) from error
     if verify:
+        arrays = {**store.arrays, **store.label_arrays}
         for done, section in enumerate(sections):
-            if checksum(store.arrays[section["name"]]) != section["crc32"]:
+            if checksum(arrays[section["name"]]) != section["crc32"]:
                 raise InvalidFormat(
                     f"{name}: byte {section['offset']}: expected the {section['bytes']} bytes of section "
                     f"{section['name']!r} to have the checksum {section['crc32']}, found another: the file is damaged"
@@ -96,6 +99,7 @@ def map_store(
                 _check_bools(store.arrays["values"], section["offset"], name)
             if progress is not None:
                 progress(f"verifying {name}", (done + 1) / len(sections))
+        check_labels(store.labels, name)
     return store
 
 
@@ -115,8 +119,8 @@ def _read_prelude(start: bytes, stream: Any, size: int, name: str) -> tuple[byte
     if len(start) < DESCRIPTION_AT:
         raise InvalidFormat(f"{name}: byte {len(start)}: expected {DESCRIPTION_AT} bytes of header, found the end")
     _, version, length, total, text_crc = PRELUDE.unpack(start[: PRELUDE.size])
-    if version != VERSION:
-        raise InvalidFormat(f"{name}: byte 8: expected version {VERSION} of the layout, found {version}")
+    if version not in (VERSION, LABELLED):
+        raise InvalidFormat(f"{name}: byte 8: expected version {VERSION} or {LABELLED} of the layout, found {version}")
     if PRELUDE_CRC.unpack(start[PRELUDE.size :])[0] != zlib.crc32(start[: PRELUDE.size]):
         raise InvalidFormat(f"{name}: byte {PRELUDE.size}: expected the checksum of the header, found another")
     if size < DESCRIPTION_AT + length:
@@ -170,6 +174,10 @@ def _interpret(
     if expected is None:
         raise invalid(f"expected a format that this version reads, found the {kind} format {form!r}")
 
+    label_sets = description.get("labels", [])
+    counts = {section["name"]: int(section["count"]) for section in sections}
+    expected |= label_arrays(label_sets, shape, lambda key: counts.get(key, 0))
+
     if [section["name"] for section in sections] != list(expected):
         raise invalid(f"expected sections {list(expected)}, found {[section['name'] for section in sections]}")
     arrays, offsets = {}, {}
@@ -189,9 +197,11 @@ def _interpret(
         floor = offset + length
         offsets[section["name"]] = offset
         arrays[section["name"]] = _map_section(path, offset, count, np.dtype(section["dtype"]), mode)
+    of_labels = {key: arrays.pop(key) for key in list(arrays) if key.startswith("labels")}
+    labels = decode_sets(label_sets, of_labels, name)
     _as_records(arrays, dtype)
     stated = {section["name"]: int(section["crc32"]) for section in sections}
-    store = Store(kind, form, shape, nvals, dtype, iso, arrays, dict(facts), codec, offsets, stated)
+    store = Store(kind, form, shape, nvals, dtype, iso, arrays, dict(facts), codec, offsets, stated, labels, of_labels)
     wrong = FORMATS[form].wrong_ends(arrays, nvals, codec, shape) if kind == "matrix" else None
     if wrong is not None:
         message, section_name = wrong
@@ -279,7 +289,8 @@ def _map_section(
     if not count:
         return np.empty(0, dtype=dtype.newbyteorder("="))
     try:
-        mapped: NDArray[Any] = np.memmap(path, dtype=dtype, mode=mode, offset=offset, shape=(count,))
+        with errors_naming(path):
+            mapped: NDArray[Any] = np.memmap(path, dtype=dtype, mode=mode, offset=offset, shape=(count,))
     except OSError as error:
         if error.errno == errno.ENOMEM:  # no room in the address space
             raise MemoryError(f"mapping {os.fspath(path)}") from error
