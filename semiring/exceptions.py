@@ -30,6 +30,7 @@ __all__ = [
     "InvalidOperator",
     "InvalidType",
     "InvalidValue",
+    "LostLabels",
     "NameTaken",
     "NegativeCycle",
     "NotAMonoid",
@@ -270,6 +271,10 @@ class IgnoredColumns(UserWarning):
 
     ``warnings.filterwarnings("ignore", category=semiring.exceptions.IgnoredColumns)`` silences it.
     """
+
+
+class LostLabels(UserWarning):
+    """A warning: an object with labels is written to a format that cannot hold them; the file has positions instead."""
 
 
 class SparseIds(UserWarning):

@@ -19,6 +19,7 @@ from semiring.io.jlg import read_jlg
 from semiring.io.konect import read_konect
 from semiring.io.mapped import open, read_srb, write_srb
 from semiring.io.markup import read_gml, read_graphml
+from semiring.io.markup_write import write_gml, write_graphml
 from semiring.io.matrix_market import mmread
 from semiring.io.matrix_market_write import mmwrite
 from semiring.io.networkx import from_networkx, to_networkx
@@ -27,6 +28,7 @@ from semiring.io.parquet import read_parquet, write_parquet
 from semiring.io.read import read, write
 from semiring.io.scipy_sparse import from_scipy_sparse, to_scipy_sparse
 from semiring.io.torch_geometric import from_torch_geometric, to_torch_geometric
+from semiring.io.vectors import read_vector, write_vector
 from semiring.memory.allocation import reports_memory
 
 __all__ = [
@@ -52,6 +54,7 @@ __all__ = [
     "read_parquet",
     "read_sg",
     "read_srb",
+    "read_vector",
     "save_npz",
     "to_cupy_sparse",
     "to_igraph",
@@ -61,8 +64,11 @@ __all__ = [
     "write",
     "write_dimacs",
     "write_edgelist",
+    "write_gml",
+    "write_graphml",
     "write_parquet",
     "write_srb",
+    "write_vector",
 ]
 
 # OutOfMemory names the public function that was called.

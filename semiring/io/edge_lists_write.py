@@ -2,32 +2,41 @@
 
 from __future__ import annotations
 
-import csv
-import io
+import re
+import warnings
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from semiring.exceptions import DimensionMismatch, DomainMismatch, InvalidValue
+from semiring.exceptions import DimensionMismatch, DomainMismatch, InvalidValue, LostLabels
 from semiring.io.atomic import atomic_writer
+from semiring.io.edge_names import is_header
 from semiring.io.files import PathLike, extension
+from semiring.io.label_sets import is_number_like, label_sets, written_labels
 from semiring.io.triples import host_triples
+from semiring.labels import Labels
 
 if TYPE_CHECKING:
     from semiring.facade.matrix import Matrix
 
-__all__ = ["write_dimacs", "write_edgelist"]
+__all__ = ["LINES", "SEPARATORS", "label_fields", "lines", "numbers", "write_dimacs", "write_edgelist"]
 
-# Edges that are formatted at a time.
-_LINES: Final = 1 << 16
-_SEPARATORS: Final = {".csv": ",", ".tsv": "\t"}
+#: Lines that are formatted at a time.
+LINES: Final = 1 << 16
+#: Formats that quote, and what separates their columns.
+SEPARATORS: Final = {".csv": ",", ".tsv": "\t"}
 _UNWEIGHTED: Final = (".el",)
+_WEIGHTED: Final = (".wel",)
+# What needs quotes: separators, quotes, controls and line ends anywhere; white space, comment characters and a
+# byte-order mark at the ends; the empty text.
+_QUOTED: Final = re.compile(r"[,;|\"\x00-\x1f\x7f-\x9f\u2028\u2029]|\A[\s#%\ufeff]|\s\Z|\A\Z")
+_BLANK: Final = re.compile(r"\s")
 _INTEGER_LIMIT: Final = 2**63
 
 
-def write_edgelist(path: PathLike, A: Matrix, *, weights: bool | None = None, header: bool = False) -> None:
+def write_edgelist(path: PathLike, A: Matrix, *, weights: bool | None = None, header: bool | None = None) -> None:
     """Write the entries of a matrix as lines ``row column [value]``; a known extension compresses.
 
     Parameters
@@ -35,51 +44,64 @@ def write_edgelist(path: PathLike, A: Matrix, *, weights: bool | None = None, he
     path : str or PathLike
         ``.csv`` separates columns by commas, ``.tsv`` by tabs, any other extension by blanks.
     A : Matrix
-        With ``.labels``, its vertices are written by them.
+        Its labels are written in place of rows and columns.
     weights : bool, optional
-        Whether to write the values; by default unless the file is an ``.el`` or all values are True.
-    header : bool
-        Begin with a line of column names.
+        Whether to write the values, bools as 0 and 1; by default unless the file is an ``.el``, or all values are True
+        and it is no ``.wel``.
+    header : bool, optional
+        Begin with the line ``source,target,weight``; by default in ``.csv`` and ``.tsv``, where other programs expect
+        the names of columns.
 
     Raises
     ------
     DomainMismatch
         Records and complex numbers, which edge lists do not hold.
     InvalidValue
-        A label that the format cannot hold: one with blanks where blanks separate the columns, or a line break.
+        A label that would not be read back as itself; the message contains it, and which formats hold it. Also
+        ``weights=False`` for a ``.wel``.
 
     Notes
     -----
+    ``.csv`` and ``.tsv`` hold integers of int64 and any text as labels: text is quoted, by RFC 4180, where it holds a
+    separator, a quote or a line break, begins or ends with white space, begins with a comment character, is empty, or
+    could be read as a number.  Other extensions hold labels that need no quotes.
+
     The file does not hold the shape: vertices after the last one with an entry are lost (`read_edgelist` has
-    ``nrows=``).  Floats are written with the digits that read back the same.  The write is atomic.  Cost O(bytes).
-    Synchronises, and copies a matrix on the GPU to the host.
+    ``nrows=``), and of a matrix with labels those without an entry.  Floats are written with the digits that read back
+    the same.  The write is atomic.  Cost O(bytes).  Synchronises, and copies a matrix on the GPU to the host.
 
     Examples
     --------
     >>> A = Matrix.from_edgelist([("bob", "ann", 2.5)], relabel=True)
-    >>> sr.io.write_edgelist("friends.csv", A, header=True)
+    >>> sr.io.write_edgelist("friends.csv", A)
     >>> with open("friends.csv") as file:
     ...     print(file.read(), end="")
     source,target,weight
     bob,ann,2.5
     """
     kind = extension(path)[0]
-    separator = _SEPARATORS.get(kind, " ")
+    separator = SEPARATORS.get(kind, " ")
     entries = host_triples(A)
     dtype = np.dtype(entries.values.dtype)
     if dtype.kind not in "biuf":
         raise DomainMismatch(f"write_edgelist: edge lists hold numbers, not {dtype}; write a .srb file")
     if weights is None:
-        weights = kind not in _UNWEIGHTED and not (dtype.kind == "b" and not isinstance(entries.values, np.ndarray))
+        weights = kind in _WEIGHTED or not (kind in _UNWEIGHTED or entries.are_true)
+    elif kind in _WEIGHTED and not weights:
+        raise InvalidValue(f"weights=False: every line of a {kind} file has a weight; write an .el file")
+    sets = label_sets(A)
     ends: list[NDArray[Any]] = [entries.rows, entries.cols]
-    if A.labels is not None:
-        ends = [A.labels[part] for part in ends]
+    for axis, role in enumerate(("rows", "columns")):
+        if role in sets:
+            ends[axis] = label_fields("write_edgelist", sets[role], separator)[ends[axis]]
     names = ["source", "target", "weight"][: 3 if weights else 2]
+    if header is None:
+        header = kind in SEPARATORS or _begins_as_header(ends)
     with atomic_writer(path) as stream:
         if header:
             stream.write((separator.join(names) + "\n").encode())
-        for columns in _parts(ends, _numbers(entries.values, len(entries.rows)) if weights else None):
-            stream.write(_text(columns, separator).encode())
+        for columns in _parts(ends, numbers(entries.values, len(entries.rows)) if weights else None):
+            stream.write(lines(columns, separator).encode())
 
 
 def write_dimacs(path: PathLike, A: Matrix, *, comment: str = "") -> None:
@@ -103,10 +125,14 @@ def write_dimacs(path: PathLike, A: Matrix, *, comment: str = "") -> None:
     InvalidValue
         A value beyond int64.
 
+    Warns
+    -----
+    LostLabels
+        The matrix has labels, which the format does not hold.
+
     Notes
     -----
-    The write is atomic.  Cost O(bytes).  Synchronises, and copies a matrix on the GPU to the host.  Labels are not
-    written.
+    The write is atomic.  Cost O(bytes).  Synchronises, and copies a matrix on the GPU to the host.
 
     Examples
     --------
@@ -119,38 +145,66 @@ def write_dimacs(path: PathLike, A: Matrix, *, comment: str = "") -> None:
     entries = host_triples(A)
     if np.dtype(entries.values.dtype).kind not in "biu":
         raise DomainMismatch(f"write_dimacs: lengths are integers, got {entries.values.dtype}; cast by A.dup(int)")
-    values = _numbers(entries.values, len(entries.rows))
+    values = numbers(entries.values, len(entries.rows))
     if values.dtype == np.uint64 and values.size and int(values.max()) >= _INTEGER_LIMIT:
         raise InvalidValue(f"write_dimacs: a length of {int(values.max())} exceeds int64")
+    if label_sets(A):
+        warnings.warn(
+            "write_dimacs: .gr files hold no labels; vertices are written by position", LostLabels, stacklevel=2
+        )
     with atomic_writer(path) as stream:
-        lines = [*(f"c {line}\n" for line in comment.splitlines()), f"p sp {A.nrows} {len(entries.rows)}\n"]
-        stream.write("".join(lines).encode())
+        top = [*(f"c {line}\n" for line in comment.splitlines()), f"p sp {A.nrows} {len(entries.rows)}\n"]
+        stream.write("".join(top).encode())
         for rows, cols, lengths in _parts([entries.rows + 1, entries.cols + 1], values):
             stream.write("".join(f"a {u} {v} {x}\n" for u, v, x in zip(rows, cols, lengths, strict=True)).encode())
 
 
-def _numbers(values: NDArray[Any] | np.generic, count: int) -> NDArray[Any]:
+def numbers(values: NDArray[Any] | np.generic, count: int) -> NDArray[Any]:
     """Return values as an array of numbers; booleans as 0 and 1."""
     array = values if isinstance(values, np.ndarray) else np.full(count, values)
     return array.astype(np.uint8) if array.dtype.kind == "b" else array
 
 
+def _begins_as_header(ends: list[NDArray[Any]]) -> bool:
+    """Return whether the first edge would be read as the names of columns."""
+    return len(ends[0]) > 0 and is_header(f"{ends[0][0]} {ends[1][0]}", None)
+
+
 def _parts(ends: list[NDArray[Any]], values: NDArray[Any] | None) -> Iterator[list[list[Any]]]:
     """Yield the columns of some lines after another, as Python objects."""
     columns = ends if values is None else [*ends, values]
-    for first in range(0, len(ends[0]), _LINES):
-        yield [column[first : first + _LINES].tolist() for column in columns]
+    for first in range(0, len(ends[0]), LINES):
+        yield [column[first : first + LINES].tolist() for column in columns]
 
 
-def _text(columns: list[list[Any]], separator: str) -> str:
-    words = [[str(x) for x in column] for column in columns[:2]]
-    words += [[repr(x) for x in column] for column in columns[2:]]
-    if separator == ",":
-        made = io.StringIO()
-        csv.writer(made, lineterminator="\n").writerows(zip(*words, strict=True))
-        return made.getvalue()
-    for word in (word for column in words[:2] for word in column):
-        if not word or word[0] in "#%" or any(character in word for character in (separator, "\n", "\r", '"')):
-            shape = f"columns separated by {separator!r}"
-            raise InvalidValue(f"write_edgelist: {word!r} does not fit {shape}; write a .csv file")
+def lines(columns: list[list[Any]], separator: str) -> str:
+    """Return lines of columns: names that fit, integers, floats with the digits that read back the same."""
+    words = [[x if isinstance(x, str) else repr(x) for x in column] for column in columns]
     return "".join(separator.join(line) + "\n" for line in zip(*words, strict=True))
+
+
+def label_fields(function: str, labels: Labels, separator: str) -> NDArray[Any]:
+    """Return the field of each label: integers, or text that is quoted where needed.
+
+    Raises InvalidValue for labels that would not be read back as themselves.
+    """
+    quoting = separator != " "
+    texts = written_labels(function, labels, None if quoting else _fault)
+    if labels.to_numpy().dtype == np.int64:
+        return labels.to_numpy()
+    fields = np.empty(len(texts), object)
+    fields[:] = [_quoted(text) for text in texts] if quoting else texts
+    return fields
+
+
+def _quoted(text: str) -> str:
+    if _QUOTED.search(text) is None and not is_number_like(text):
+        return text
+    return '"' + text.replace('"', '""') + '"'
+
+
+def _fault(text: str) -> str | None:
+    """Return why a label needs quotes."""
+    if _QUOTED.search(text) is None and _BLANK.search(text) is None and not is_number_like(text):
+        return None
+    return "without quotes it would not be read back as itself; .csv, .tsv, .parquet and .srb files hold it"

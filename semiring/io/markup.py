@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from semiring.exceptions import InvalidFormat
 from semiring.io.files import PathLike, Progress, extension, read_bytes
 from semiring.io.networkx import from_networkx
+from semiring.labels import Labels
 from semiring.optional import needed
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def read_graphml(
 
     Notes
     -----
-    Cost O(bytes), in Python.
+    Ids are text; integers in a file that `write_graphml` wrote from integers.  Cost O(bytes), in Python.
 
     Examples
     --------
@@ -117,6 +118,13 @@ def _read(function: str, path: PathLike, weight: str | None, dup_op: Any, progre
         raise InvalidFormat(f"{os.fspath(path)}: {error}") from error
     except (SyntaxError, UnicodeDecodeError, ValueError, KeyError) as error:  # ParseError of XML is a SyntaxError
         raise InvalidFormat(f"{os.fspath(path)}: expected {extension(path)[0][1:]}: {error}") from error
+    integers = G.graph.get("node_type") == "int" and function == "read_graphml"
     names = [weight] if weight != "value" else ["value", "weight"]
     held = next((name for name in names if name and any(name in data for *_, data in G.edges(data=True))), None)
-    return from_networkx(G, weight=held, dup_op=dup_op)
+    A = from_networkx(G, weight=held, dup_op=dup_op)
+    if integers:
+        try:
+            A.labels = Labels([int(node) for node in G])
+        except ValueError as error:
+            raise InvalidFormat(f"{os.fspath(path)}: expected integers as ids of nodes: {error}") from error
+    return A

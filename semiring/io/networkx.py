@@ -126,7 +126,8 @@ def to_networkx(
     A : Matrix
         Square.
     weight : str, optional
-        The edge attribute that receives the value; None for none. An iso-valued bool matrix sets none.
+        The edge attribute that receives the value; None for none. A bool matrix whose entries are all True, as iso
+        value, sets none.
     create_using : graph type or graph, optional
         ``networkx.DiGraph`` by default; ``networkx.Graph`` for an undirected graph, whose entries (i, j) and (j, i) are
         one edge.
@@ -165,7 +166,7 @@ def to_networkx(
     G = networkx.empty_graph(0, create_using=networkx.DiGraph if create_using is None else create_using)
     G.add_nodes_from(names)
     entries = host_triples(A)
-    has_values = weight is not None and (isinstance(entries.values, np.ndarray) or entries.values.dtype != np.bool_)
+    has_values = weight is not None and not entries.are_true
     if type(G) in (networkx.DiGraph, networkx.Graph) and (G.is_directed() or A.is_symmetric_structure):
         _fill(G, names, entries, weight if has_values else None)
         return G

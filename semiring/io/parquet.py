@@ -6,15 +6,17 @@ import io
 import os
 from typing import TYPE_CHECKING, Any
 
-from semiring.exceptions import InvalidFormat
+from semiring.exceptions import DomainMismatch, InvalidFormat
 from semiring.io.atomic import atomic_writer
-from semiring.io.files import PathLike, Progress, checked_progress
+from semiring.io.files import PathLike, Progress, checked_progress, errors_naming
+from semiring.io.label_sets import label_sets, written_labels
 from semiring.optional import needed
 
 if TYPE_CHECKING:
     from semiring.facade.matrix import Matrix
+    from semiring.facade.vector import Vector
 
-__all__ = ["read_parquet", "write_parquet"]
+__all__ = ["read_columns", "read_parquet", "write_parquet"]
 
 
 def read_parquet(
@@ -68,33 +70,34 @@ def read_parquet(
     if report is not None:
         report(f"reading {os.fspath(path)}", 0.0)
     named = [name for name in (source, target, weight) if isinstance(name, str)]
-    try:
-        table = pa.parquet.read_table(path, columns=named if source is not None and target is not None else None)
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-        raise InvalidFormat(f"{os.fspath(path)}: expected a Parquet file: {error}") from error
+    table = _table(pa, path, named if source is not None and target is not None else None)
     return Matrix.from_edgelist(
         table, source=source, target=target, weight=weight, relabel=relabel, symmetric=symmetric, dup_op=dup_op
     )
 
 
-def write_parquet(path: PathLike, A: Matrix) -> None:
-    """Write the entries of a matrix as a Parquet file with columns source, target and weight.
+def write_parquet(path: PathLike, A: Matrix | Vector) -> None:
+    """Write a Parquet file: of a matrix with columns source, target and weight; of a vector label or index, and value.
 
     Parameters
     ----------
     path : str or PathLike
-    A : Matrix
-        With ``.labels``, its vertices are written by them.
+    A : Matrix or Vector
+        Its labels are written in place of positions.
 
     Raises
     ------
+    DomainMismatch
+        Records and complex numbers, which the file does not hold.
+    InvalidValue
+        Labels that are neither text nor integers of 64 bits.
     NotSupported
         pyarrow is not installed.
 
     Notes
     -----
-    The file does not hold the shape.  The write is atomic.  Cost O(nvals).  Synchronises, and copies a matrix on the
-    GPU to the host.
+    The file does not hold the shape, nor labels without an entry.  `read_parquet` and `read_vector` read it.  The write
+    is atomic.  Cost O(nvals).  Synchronises, and copies a matrix on the GPU to the host.
 
     Examples
     --------
@@ -103,10 +106,34 @@ def write_parquet(path: PathLike, A: Matrix) -> None:
     {0: {1: 1.5}, 1: {2: 2.5}}
     """
     pa = _pyarrow("write_parquet")
+    if A.dtype.kind not in "biuf":
+        advice = "a .srb file, or the columns of A.to_arrow()" if A.dtype.names else "a .srb file"
+        raise DomainMismatch(f"write_parquet: the column of values holds numbers, not {A.dtype}; write {advice}")
+    for labels in label_sets(A).values():
+        if labels.to_numpy().dtype.kind not in "iu":
+            written_labels("write_parquet", labels)
     made = io.BytesIO()
     pa.parquet.write_table(A.to_arrow(), made)
     with atomic_writer(path) as stream:
         stream.write(made.getbuffer())
+
+
+def read_columns(function: str, path: PathLike) -> tuple[str, Any, Any]:
+    """Return the name of the first of two columns, and both columns.  Raises InvalidFormat."""
+    table = _table(_pyarrow(function), path, None)
+    if table.num_columns != 2:
+        found = table.schema.names
+        raise InvalidFormat(f"{os.fspath(path)}: expected columns of positions and values, found {found!s:.60}")
+    keys, values = (column.to_numpy(zero_copy_only=False) for column in table.columns)
+    return table.schema.names[0], keys, values
+
+
+def _table(pa: Any, path: PathLike, columns: list[str] | None) -> Any:
+    try:
+        with errors_naming(path):
+            return pa.parquet.read_table(path, columns=columns)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        raise InvalidFormat(f"{os.fspath(path)}: expected a Parquet file: {error}") from error
 
 
 def _pyarrow(function: str) -> Any:

@@ -21,17 +21,19 @@ from semiring.io.jlg import read_jlg
 from semiring.io.konect import read_konect
 from semiring.io.mapped import read_srb, write_srb
 from semiring.io.markup import read_gml, read_graphml
+from semiring.io.markup_write import write_gml, write_graphml
 from semiring.io.matrix_market import mmread
 from semiring.io.matrix_market_write import mmwrite
 from semiring.io.npz import load_npz, save_npz
 from semiring.io.parquet import read_parquet, write_parquet
 from semiring.io.placing import check_storage, convert, on_the_host
+from semiring.io.vectors import write_vector
 
 if TYPE_CHECKING:
     from semiring.facade.matrix import Matrix
     from semiring.facade.vector import Vector
 
-__all__ = ["READERS", "WRITERS", "options_of", "read", "write"]
+__all__ = ["READERS", "VECTOR_WRITERS", "WRITERS", "options_of", "read", "write"]
 
 
 def _read_e(path: PathLike, *, directed: bool = True, dtype: Any = None, progress: Progress | None = None) -> Matrix:
@@ -86,12 +88,20 @@ WRITERS: Final[dict[str, Callable[..., None]]] = {
     ".csv": write_edgelist,
     ".edgelist": write_edgelist,
     ".gr": write_dimacs,
+    ".graphml": write_graphml,
+    ".gml": write_gml,
     ".parquet": write_parquet,
     ".npz": save_npz,
     ".srb": write_srb,
 }
-# Formats of matrices alone.
-_NO_VECTORS: Final = tuple(kind for kind in WRITERS if kind not in (".mtx", ".srb"))
+#: Extension and the writer of a vector.
+VECTOR_WRITERS: Final[dict[str, Callable[..., None]]] = {
+    ".mtx": mmwrite,
+    ".tsv": write_vector,
+    ".csv": write_vector,
+    ".parquet": write_parquet,
+    ".srb": write_srb,
+}
 
 _EVERYWHERE: Final = ("progress", "placement", "compress")
 
@@ -227,16 +237,18 @@ def _converted(A: Matrix, placement: str | None, compress: str | None) -> Matrix
 def write(path: PathLike, A: Matrix | Vector, **options: Any) -> None:
     """Write a file in the format of its extension; text formats with the extension of a compression too.
 
-    ====================================== =============================================
+    ====================================== =======================================================
     extension                              written by
-    ====================================== =============================================
+    ====================================== =======================================================
     .mtx                                   `mmwrite`
-    .el .wel .txt .tsv .csv .edgelist      `write_edgelist`
+    .el .wel .txt .tsv .csv .edgelist      `write_edgelist`; a Vector to .tsv and .csv `write_vector`
     .gr                                    `write_dimacs`
+    .graphml                               `write_graphml`
+    .gml                                   `write_gml`
     .parquet                               `write_parquet`
     .npz                                   `save_npz`
     .srb                                   `write_srb`
-    ====================================== =============================================
+    ====================================== =======================================================
 
     The write is atomic: on any error an older file is unchanged.
 
@@ -244,16 +256,28 @@ def write(path: PathLike, A: Matrix | Vector, **options: Any) -> None:
     ----------
     path : str or PathLike
     A : Matrix or Vector
+        Its labels are written too.  ``.srb``, ``.mtx`` and ``.npz`` hold those that are text, numbers, and tuples of
+        these; the others text or integers, in place of positions; ``.gr`` none.
     **options
         Those of the writer.
 
     Raises
     ------
     NotSupported
-        Another extension, or a Vector for a format of matrices alone: all but ``.mtx`` and ``.srb``.
+        Another extension, or a Vector for a format of matrices alone.
     InvalidValue
         A compression after ``.npz``, ``.parquet`` or ``.srb``, an option that the writer does not have, a ``path`` that
-        is not a path, or an ``A`` that is neither Matrix nor Vector.
+        is not a path, or an ``A`` that is neither Matrix nor Vector.  Also labels that the format would return as
+        others.
+    DomainMismatch
+        Values of a type that the format does not hold.
+    OSError
+        With the file's name.
+
+    Warns
+    -----
+    LostLabels
+        The format does not hold labels: ``.gr``.
 
     Notes
     -----
@@ -277,10 +301,11 @@ def write(path: PathLike, A: Matrix | Vector, **options: Any) -> None:
         raise NotSupported(f"{os.fspath(path)}: expected one of the extensions {known}, found {kind or 'none'!r}")
     if compression and kind in _UNCOMPRESSED:
         raise InvalidValue(f"{os.fspath(path)}: expected {kind} without a further compression, got {compression}")
-    if kind in _NO_VECTORS and isinstance(A, Vector):
-        raise NotSupported(f"{os.fspath(path)}: {kind} holds matrices; write a vector to .srb or .mtx")
-    check_options(kind, WRITERS[kind], options)
-    WRITERS[kind](path, A, **options)
+    writers = VECTOR_WRITERS if isinstance(A, Vector) else WRITERS
+    if kind not in writers:
+        raise NotSupported(f"{os.fspath(path)}: {kind} holds matrices; a vector is written to {' '.join(writers)}")
+    check_options(kind, writers[kind], options)
+    writers[kind](path, A, **options)
 
 
 def options_of(function: Callable[..., Any]) -> tuple[str, ...]:

@@ -43,6 +43,12 @@ class Triples:
     line_of: Callable[[int], int] | None = None
     name: str = ""
 
+    @property
+    def are_true(self) -> bool:
+        """Whether all values are True, so that a file needs none."""
+        values = self.values
+        return not isinstance(values, np.ndarray) and values.dtype == np.bool_ and bool(values)
+
     def symmetrised(self) -> Triples:
         """Add the mirrored entry of each entry off the diagonal; the shape must be square."""
         if self.nrows != self.ncols:

@@ -235,7 +235,7 @@ def test_standard_output_is_read_as_standard_input(
 def test_a_graph_is_generated_to_standard_output(printed: Run, capsys: pytest.CaptureFixture[str]) -> None:
     assert printed("generate", "path", "3", "-") == "0 1\n1 0\n1 2\n2 1\n"
     assert main(["generate", "path", "3", "x.srb", "--output-format", "mtx"]) == 2
-    assert main(["generate", "path", "3", "-", "--output-format", "graphml"]) == 1
+    assert main(["generate", "path", "3", "-", "--output-format", "sg"]) == 1
     assert "-: expected one of the extensions" in capsys.readouterr().err
 
 
