@@ -161,7 +161,7 @@ def _graph(function: str, A: Matrix, directed: bool | None, fault: Callable[[str
     dtype = np.dtype(entries.values.dtype)
     if dtype.kind not in "biuf":
         raise DomainMismatch(f"{function}: weights are numbers, not {dtype}; write a .srb file")
-    symmetric = directed is not True and A.isequal(A.T)
+    symmetric = directed is not True and A.is_symmetric
     if directed is False and not symmetric:
         raise InvalidValue(f"{function}: directed=False: expected a symmetric matrix; A | A.T has both directions")
     names = list(map(str, range(A.nrows))) if labels is None else written_labels(function, labels, fault)
