@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import resource
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,6 +17,11 @@ from semiring import Matrix, Vector
 from semiring.exceptions import DomainMismatch, InvalidValue
 from semiring.io.read import READERS, VECTOR_WRITERS, WRITERS
 from tests.io.arrays import ALL_DTYPES
+
+try:
+    import resource
+except ImportError:  # Windows
+    resource = None  # type: ignore[assignment]
 
 RECORD = np.dtype([("x", np.int32), ("y", np.float64)])
 TYPES = [*map(np.dtype, ALL_DTYPES), RECORD]
@@ -120,7 +124,7 @@ def full() -> Iterator[None]:
     signal.signal(signal.SIGXFSZ, before)
 
 
-@pytest.mark.skipif(not hasattr(resource, "RLIMIT_FSIZE"), reason="the system does not limit the size of files")
+@pytest.mark.skipif(resource is None, reason="the system does not limit the size of files")
 @pytest.mark.parametrize("name", [*(f"a{kind}" for kind in WRITERS), "a.csv.gz", "a.txt.bz2", "a.mtx.xz"])
 def test_a_full_disk_is_reported_with_the_file(tmp_path: Path, name: str, full: None) -> None:
     if ".parquet" in name:
@@ -156,7 +160,7 @@ def test_a_read_that_fails_is_reported_with_the_file(tmp_path: Path, kind: str) 
     assert (caught.value.errno, caught.value.filename) == (errno.EIO, str(path))
 
 
-@pytest.mark.skipif(not hasattr(resource, "RLIMIT_FSIZE"), reason="the system does not limit the size of files")
+@pytest.mark.skipif(resource is None, reason="the system does not limit the size of files")
 @pytest.mark.parametrize("name", ["a.srb", "a.parts"])
 def test_a_full_disk_is_reported_by_a_grid_with_the_file(tmp_path: Path, name: str, full: None) -> None:
     def program(grid: Any) -> None:
