@@ -30,6 +30,7 @@ _VALUED = frozenset({"beta", "dangling", "personalization", "start"})
 #   s  the vertices that the parameter for sources names, in that order; "x" those of `vertices`
 #   k  the vertices of the first part of the result
 #   .  anything else
+# A number, or a list of numbers, has no axes: ">v" where they are vertices.
 # Alternatives for Vectors and matrices are separated by "|"; parts of tuples are in order, parts of records by name.
 RESULTS: dict[str, Any] = {
     "adamic_adar": "vv",
@@ -79,6 +80,7 @@ RESULTS: dict[str, Any] = {
     "isolates": "v",
     "jaccard": "vv",
     "k_core": "vv",
+    "k_shortest_paths": {"vertices": ">v"},
     "k_truss": "vv",
     "katz_centrality": "v",
     "label_propagation": "v>v",
@@ -90,6 +92,7 @@ RESULTS: dict[str, Any] = {
     "locality_order": ".>v",
     "longest_paths": "v",
     "louvain": {"labels": "v", "levels": "v"},
+    "lowest_common_ancestor": ">v",
     "lowest_common_ancestors": "v",
     "markov_clustering": "v",
     "maximal_independent_set": "v",
@@ -111,6 +114,7 @@ RESULTS: dict[str, Any] = {
     "resource_allocation": "vv",
     "reverse_cuthill_mckee": ".>v",
     "sample_neighbors": "vv",
+    "shortest_path": ">v",
     "square_clustering": "v",
     "sssp": "v|sv",
     "sssp_parents": {"distance": "v", "parent": "v>v"},
@@ -160,6 +164,26 @@ def named(name: str, function: Callable[P, R]) -> Callable[P, R]:
     return called
 
 
+def vertices_of(function: str, part: str | int, ndim: int) -> tuple[bool, ...]:
+    """Return which axes of a part of a function's result are vertices, and last whether its values are.
+
+    part: the name in a record, the number in a tuple; of no account in other results.  ndim: 0 for a number, or a list.
+    """
+    spec = RESULTS.get(function, "")
+    if not isinstance(spec, str):
+        spec = spec.get(part, "") if isinstance(spec, dict) else spec[part]
+    axes, values = _of_dimension(spec, ndim)
+    return (*(letter != "." for letter in axes.ljust(ndim, ".")), values != "")
+
+
+def _of_dimension(spec: str, ndim: int) -> tuple[str, str]:
+    """Return the axes and the values of the alternative of a specification with that many axes."""
+    for axes, _, values in (part.partition(">") for part in spec.split("|")):
+        if len(axes) == ndim:
+            return axes, values
+    return "", ""
+
+
 def _labels_of(A: Any) -> tuple[Labels | None, ...] | None:
     """Return the labels of the rows and the columns of a graph, or of the first of several that has any."""
     if isinstance(A, Matrix):
@@ -183,7 +207,7 @@ def _translated(name: str, parameter: str, value: Any, labels: Labels | None) ->
 
 def _label(result: Any, spec: Any, labels: tuple[Labels | None, ...], given: dict[str, Any]) -> None:
     """Set the labels of a result by its specification."""
-    if spec is None or result is None:
+    if spec is None or result is None or spec == ">v":
         return
     if isinstance(result, (Vector, Matrix)):
         _set(result, spec, labels, given, None)
@@ -202,9 +226,7 @@ def _label(result: Any, spec: Any, labels: tuple[Labels | None, ...], given: dic
 
 
 def _set(result: Any, spec: str, labels: tuple[Labels | None, ...], given: dict[str, Any], first: Any) -> None:
-    axes, _, values = next(
-        (part.partition(">") for part in spec.split("|") if len(part.partition(">")[0]) == result.ndim), ("", "", "")
-    )
+    axes, values = _of_dimension(spec, result.ndim)
     rows, columns = labels
     of = {"v": rows, "c": columns}
     if "k" in axes:

@@ -12,32 +12,17 @@ from collections.abc import Callable
 from typing import Any
 
 import semiring as sr
-from semiring.cli.graphs import add_common, add_graph, load_graph
-from semiring.cli.outcome import outcome_of
+from semiring.cli.graphs import add_common, add_graph, load_graph, vertex_fact
+from semiring.cli.outcome import Outcome
 from semiring.cli.parameters import add_option, arguments, options_of
 from semiring.cli.progress import Progress
 from semiring.cli.ranks import add_ranks, engine
-from semiring.cli.report import emit, shown, table
+from semiring.cli.report import cell, emit, shown, table
 from semiring.cli.results import add_out, check_out, save
 from semiring.cli.search import timed
 
 # Functions with a command of their own, in its own module.
 _ELSEWHERE = frozenset({"bfs_levels", "bfs_parents", "bfs_trace", "connected_components", "pagerank"})
-# Functions whose results contain vertices, which `--relabel` maps to the ids of the file.
-_RETURNS_VERTICES = frozenset(
-    {
-        "bfs_order",
-        "cdlp",
-        "degree_order",
-        "label_propagation",
-        "locality_order",
-        "maximal_matching",
-        "maximum_bipartite_matching",
-        "reverse_cuthill_mckee",
-        "strongly_connected_components",
-        "topological_order",
-    }
-)
 
 
 def functions() -> dict[str, Callable[..., Any]]:
@@ -66,38 +51,58 @@ def add(commands: Any) -> None:
         parser.set_defaults(run=run, function=function, parser=parser)
 
 
-def run(args: argparse.Namespace) -> int:
-    """Read the graph, call the function, print a summary, and write the requested file."""
-    check_out(args.out, matrices=True)
+def run(
+    args: argparse.Namespace,
+    *,
+    further: Callable[[sr.Matrix], dict[str, Any]] | None = None,
+    values: str = "value",
+    matrices: bool = True,
+) -> int:
+    """Read the graph, call the function, print a summary, and write the requested file.
+
+    further: arguments that are no options of the function.  values: the head of the values.  matrices: whether the
+    result may be a Matrix.
+    """
+    check_out(args.out, matrices=matrices)
     progress = Progress(args.progress)
     A = load_graph(args, progress)
     function, name = args.function, args.function.__name__
-    given = arguments(args, A, progress)
+    given = arguments(args, A, progress) | (further(A) if further else {})
     with progress.step(name.replace("_", " ")):
-        found, spent_s = timed(lambda: outcome_of(function(A, **given)))
+        found, spent_s = timed(lambda: _outcome(function, A, given))
     if args.out:
         with progress.step("writing"):
-            save(args.out, found.main(), ids=args.ids)
+            save(args.out, found)
     if args.out == "-":
         return 0
+    ends = [option.name for option in options_of(function) or [] if option.kind == "vertex"]
     facts = {
         "file": shown(args.file),
         "engine": engine(),
         "rows": A.nrows,
+        **{end: vertex_fact(args, A, given[end]) for end in ends if given[end] is not None},
         "ms": spent_s * 1e3,
         **found.facts,
     }
-    head, rows = found.top(max(args.top, 0), args.ids, name in _RETURNS_VERTICES)
+    if not found.parts and found.paths is None:
+        emit(facts if args.json else {fact: "none" if x is None else x for fact, x in facts.items()}, as_json=args.json)
+        return 0
+    made = found.table()
+    head = [values if column == "value" else column for column in made.head]
+    rows = made.rows(made.order[: max(args.top, 0)])
     if args.json:
-        top = [dict(zip(head, row, strict=True)) for row in rows]
-        emit({**facts, "top": top} if head else facts, as_json=True)
+        emit({**facts, "top": [dict(zip(head, row, strict=True)) for row in rows]}, as_json=True)
         return 0
     emit(facts, as_json=False)
     if rows:
         print()
-        print(table(head, [[_cell(value) for value in row] for row in rows]))
+        print(table(head, [[cell(value) for value in row] for row in rows]))
     return 0
 
 
-def _cell(value: Any) -> str:
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
+def _outcome(function: Callable[..., Any], A: sr.Matrix, given: dict[str, Any]) -> Outcome:
+    """Call the function; no list is an empty one."""
+    result = function(A, **given)
+    if result is None and str(inspect.signature(function).return_annotation).startswith("list"):
+        result = []
+    return Outcome(result, function.__name__, A.row_labels)

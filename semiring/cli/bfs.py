@@ -8,7 +8,8 @@ from typing import Any
 import semiring as sr
 from semiring.cli import chart, picture
 from semiring.cli.frontier import frontiers
-from semiring.cli.graphs import UsageError, add_common, add_graph, load_graph, number_of, source_argument, source_row
+from semiring.cli.graphs import MAX_DEGREE, UsageError, add_common, add_graph, load_graph, row_of, vertex_fact
+from semiring.cli.outcome import Outcome
 from semiring.cli.progress import Progress
 from semiring.cli.ranks import add_ranks, engine
 from semiring.cli.report import emit, runs, shown
@@ -26,10 +27,9 @@ def add(commands: Any) -> None:
     add_graph(parser)
     parser.add_argument(
         "--source",
-        type=source_argument,
-        default="max-degree",
+        default=MAX_DEGREE,
         metavar="ROW",
-        help="the start vertex: a row, counted from 0, or max-degree (default)",
+        help="the start vertex: a row, counted from 0, a name with --relabel, or max-degree (default)",
     )
     parser.add_argument("--parents", action="store_true", help="with --out: write parents instead of levels")
     add_out(parser, "level (or parent) of each vertex reached")
@@ -49,17 +49,19 @@ def run(args: argparse.Namespace) -> int:
         picture.check(args.plot)
     progress = Progress(args.progress)
     A = load_graph(args, progress)
-    source = source_row(A, number_of(args, args.source))
-    with progress.step(f"searching from {source}"):
+    source = row_of(A, args.source)
+    name = vertex_fact(args, A, source)
+    with progress.step(f"searching from {name}"):
         found = search(A, source)
     if args.out:
         with progress.step("writing"):
-            save(args.out, sr.algorithms.bfs_parents(A, source) if args.parents else found.levels, ids=args.ids)
+            written = sr.algorithms.bfs_parents(A, source) if args.parents else found.levels
+            save(args.out, Outcome(written, "bfs_parents" if args.parents else "bfs_levels"))
     if args.out != "-":
         emit(_facts(args, A, found), as_json=args.json)
     if args.chart or args.plot:
         with progress.step("counting frontiers"):
-            plot = frontiers(f"{shown(args.file)}, from {source}", A, found)
+            plot = frontiers(f"{shown(args.file)}, from {name}", A, found)
         if args.chart and args.out != "-" and not args.json:
             print(f"\n{chart.chart(plot)}")
         if args.plot:
@@ -71,7 +73,7 @@ def _facts(args: argparse.Namespace, A: sr.Matrix, found: Search) -> dict[str, A
     facts = {
         "file": shown(args.file),
         "engine": engine(),
-        "source": found.source if args.ids is None else args.ids[found.source],
+        "source": vertex_fact(args, A, found.source),
         "reached": found.reached,
         "rows": A.nrows,
         "levels": int(found.vertices.size),

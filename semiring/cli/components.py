@@ -9,6 +9,7 @@ import numpy as np
 
 import semiring as sr
 from semiring.cli.graphs import add_common, add_graph, load_graph
+from semiring.cli.outcome import Outcome
 from semiring.cli.progress import Progress
 from semiring.cli.ranks import add_ranks, engine
 from semiring.cli.report import emit, shown
@@ -43,7 +44,7 @@ def run(args: argparse.Namespace) -> int:
         _, again_s = timed(lambda: sr.algorithms.connected_components(A, method=args.method))
     if args.out:
         with progress.step("writing"):
-            save(args.out, labels, ids=args.ids)
+            save(args.out, Outcome(labels, "connected_components"))
     sizes = component_sizes(labels)
     largest = sizes[:_SHOWN].tolist()
     facts = {

@@ -14,7 +14,7 @@ import semiring as sr
 from semiring.cli import chart, picture
 from semiring.cli.components import component_sizes
 from semiring.cli.frontier import Frontiers, frontiers
-from semiring.cli.graphs import UsageError, add_common, source_argument, source_row
+from semiring.cli.graphs import UsageError, add_common, row_of
 from semiring.cli.machine import engine_description
 from semiring.cli.progress import Progress, seconds
 from semiring.cli.report import emit, runs, shown, table
@@ -52,7 +52,6 @@ def add(commands: Any) -> None:
     parser.add_argument("--scale", type=int, metavar="S", help="2**S vertices in the social-like graph (16; GPU: 20)")
     parser.add_argument(
         "--source",
-        type=source_argument,
         default="max-degree",
         metavar="ROW",
         help="the start vertex of both searches: a row, or max-degree (default)",
@@ -75,7 +74,7 @@ def run(args: argparse.Namespace) -> int:
     if not args.json:
         print(f"semiring {sr.__version__}: {engine_description()}\n", flush=True)
     graphs = _graphs(_SCALE[default_device()] if args.scale is None else args.scale, progress)
-    findings = [_measure(title, A, source_row(A, args.source), progress) for title, A in graphs]
+    findings = [_measure(title, A, row_of(A, args.source), progress) for title, A in graphs]
     if args.json:
         emit({"engine": engine_description(), "graphs": [_facts(finding) for finding in findings]}, as_json=True)
     else:

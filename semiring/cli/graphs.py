@@ -5,11 +5,12 @@ from __future__ import annotations
 import argparse
 import contextlib
 import os
+import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +26,8 @@ from semiring.io.files import extension
 from semiring.io.read import READERS, options_of
 from semiring.memory.arrays import to_host
 
-_MAX_DEGREE = "max-degree"
+MAX_DEGREE: Final = "max-degree"
+_INTEGER: Final = re.compile(r"[+-]?[0-9]+")
 _CHOSEN = ("dup_op", "base", "skip_lines", "nrows")
 
 
@@ -112,12 +114,6 @@ def memory_argument(word: str) -> str:
 def load(args: argparse.Namespace, progress: Progress) -> Any:
     """Read ``args.file`` as a Matrix (or Vector), on the device of the command."""
     args.symmetric = args.symmetric or args.merge_op is not None
-    if not args.relabel:
-        for given in ("source", "p_source", "p_target", "p_sources", "p_starts", "p_vertices"):
-            words = getattr(args, given, None)
-            for word in words if isinstance(words, list) else [words]:
-                if isinstance(word, str) and word != _MAX_DEGREE:
-                    raise _no_row(word)
     if args.file == "-":
         with _standard_input(args) as path:
             return _load(args, path, progress)
@@ -142,7 +138,6 @@ def _standard_input(args: argparse.Namespace) -> Iterator[str]:
 
 
 def _load(args: argparse.Namespace, path: str, progress: Progress) -> Any:
-    args.ids = None
     kind = extension(path)[0]
     args.bytes_read = os.path.getsize(path) if os.path.isfile(path) else None
     options = {name: getattr(args, name) for name in _CHOSEN if getattr(args, name) is not None}
@@ -160,13 +155,12 @@ def _load(args: argparse.Namespace, path: str, progress: Progress) -> Any:
     # The union with the transpose needs an uncompressed, device-resident matrix.
     storage = {} if args.symmetric else {name: value for name, value in storage.items() if value is not None}
     if args.relabel and "relabel" not in options_of(READERS.get(kind, sr.io.read)):
-        raise UsageError(f"--relabel: edge lists have names of vertices, {kind or 'such'} files have none")
+        raise UsageError(f"--relabel: the ids of edge lists are names; those of {kind or 'such'} files need no option")
     with progress.step(f"reading {shown(args.file)}"):
         if args.trust and kind == ".srb":
             A = sr.io.open(path, **storage) if ranks.grid() is None else ranks.read(path, verify=False)
         elif args.relabel:
             A = ranks.read(path, progress=progress, relabel=True, **options)
-            args.ids = A.labels
             A = A if args.compress is None or args.symmetric else A.compress(args.compress)
             A = A if args.placement is None or args.symmetric else A.to(placement=args.placement)
         else:
@@ -180,22 +174,22 @@ def _load(args: argparse.Namespace, path: str, progress: Progress) -> Any:
 
 
 def load_graph(args: argparse.Namespace, progress: Progress) -> sr.Matrix:
-    """Read a square matrix; InvalidValue for another shape."""
+    """Read a matrix; InvalidValue for a Vector."""
     A = load(args, progress)
-    if not isinstance(A, sr.Matrix) or A.nrows != A.ncols:
-        shape = " x ".join(map(str, A.shape))
-        raise InvalidValue(f"{shown(args.file)}: expected a square matrix, found a {type(A).__name__} of shape {shape}")
+    if not isinstance(A, sr.Matrix):
+        raise InvalidValue(f"{shown(args.file)}: expected a matrix, found a Vector of size {A.size}")
     return A
 
 
 def load_pairs(args: argparse.Namespace, path: str, A: sr.Matrix) -> sr.Matrix:
     """Read pairs of vertices of A: a matrix of its shape, or an edge list whose ids are those of the graph."""
     allowed = options_of(READERS.get(extension(path)[0], sr.io.read))
-    if args.ids is not None and "relabel" in allowed:
+    if A.row_labels is not None and A.column_labels is not None and "relabel" in allowed:
         named = sr.io.read(path, relabel=True)
         rows, columns, values = (to_host(array) for array in named.to_coo())
-        known = args.ids.rows(named.labels.to_numpy())
-        return sr.Matrix.from_coo(known[rows], known[columns], values, shape=A.shape, device=A.device)
+        ends = ((A.row_labels, rows), (A.column_labels, columns))
+        rows, columns = (rows_of(labels, [str(name) for name in named.labels[end]]) for labels, end in ends)
+        return ranks.divided(sr.Matrix.from_coo(rows, columns, values, shape=A.shape))
     size: dict[str, Any] = {"nrows": A.nrows} if "nrows" in allowed else {}
     pairs = ranks.read(path, **size)
     if not isinstance(pairs, sr.Matrix) or pairs.shape != A.shape:
@@ -210,44 +204,37 @@ def out_degrees(A: sr.Matrix) -> NDArray[np.int64]:
     return np.asarray(to_host(counted.to_dense(fill_value=0)), np.int64)
 
 
-def source_argument(word: str) -> int | str:
-    """Parse a row number, a name of a vertex (for ``--relabel``), or ``max-degree``."""
+def row_of(A: sr.Matrix, word: str) -> int:
+    """Return the row of a vertex: of its name where the graph has names, else of its number.
+
+    ``max-degree`` is the first row with the most entries.
+    """
+    labels = A.row_labels
+    if word == MAX_DEGREE and (labels is None or word not in labels):
+        if A.nrows == 0:
+            raise InvalidValue("a graph without vertices has no source")
+        return int(out_degrees(A).argmax())
+    if labels is not None:
+        return int(rows_of(labels, [word])[0])
     try:
         return int(word)
     except ValueError:
-        return word
+        raise UsageError(
+            f"expected a row number or {MAX_DEGREE}, got {word!r}; names of vertices need --relabel"
+        ) from None
 
 
-def number_of(args: argparse.Namespace, source: int | str) -> int | str:
-    """Return the row of a vertex, which ``--relabel`` lets be named by its id in the file."""
-    if source == _MAX_DEGREE:
-        return source
-    labels: sr.Labels | None = args.ids
-    if labels is None:
-        if isinstance(source, str):
-            raise UsageError(
-                f"expected a row number or {_MAX_DEGREE}, got {source!r}; names of vertices need --relabel"
-            )
-        return source
-    try:
-        return labels.row(source if labels.to_numpy().dtype.kind in "iu" else str(source))
-    except InvalidValue as error:
-        raise InvalidValue(f"{shown(args.file)}: {error}") from error
+def rows_of(labels: sr.Labels, words: Sequence[str]) -> NDArray[np.int64]:
+    """Return the rows of names as they are written: of integer labels too, which `Labels.index` leaves as they are."""
+    if labels.to_numpy().dtype.kind not in "iu":
+        return labels.rows(words)
+    return labels.rows([int(word) if _INTEGER.fullmatch(word) else word for word in words])
 
 
-def _no_row(word: str) -> UsageError:
-    return UsageError(f"expected a row number or {_MAX_DEGREE}, got {word!r}; names of vertices need --relabel")
-
-
-def source_row(A: sr.Matrix, source: int | str) -> int:
-    """Return the start row of a search; for ``max-degree`` the first row with the most entries."""
-    if isinstance(source, int):
-        return source
-    if source != _MAX_DEGREE:
-        raise _no_row(source)
-    if A.nrows == 0:
-        raise InvalidValue("a graph without vertices has no source")
-    return int(out_degrees(A).argmax())
+def vertex_fact(args: argparse.Namespace, A: sr.Matrix, row: int) -> Any:
+    """Return the name of a vertex, or its row, as a fact; as text without separators of thousands."""
+    vertex = row if A.row_labels is None else A.row_labels[row]
+    return vertex if args.json else str(vertex)
 
 
 def storage_facts(A: Any) -> dict[str, Any]:

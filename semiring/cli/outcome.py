@@ -1,39 +1,61 @@
-"""The result of an algorithm as facts, a table of its largest entries, and the object that a file receives."""
+"""The result of an algorithm as facts, and as a table in which vertices have their names."""
 
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 import semiring as sr
+from semiring.algorithms.vertex_labels import vertices_of
+from semiring.cli.ranks import whole
 from semiring.exceptions import InvalidValue
 from semiring.memory.arrays import to_host
 
-Ids = sr.Labels | None
+
+class Table(NamedTuple):
+    """Columns of equal length, the names of each that is vertices, and the order in which rows are shown."""
+
+    head: list[str]
+    columns: list[NDArray[Any]]
+    labels: list[sr.Labels | None]
+    order: NDArray[np.int64]
+
+    def rows(self, chosen: Any) -> list[tuple[Any, ...]]:
+        """Return the rows at an index, with names for vertices."""
+        parts = ((column[chosen], labels) for column, labels in zip(self.columns, self.labels, strict=True))
+        return list(zip(*((part if its is None else its[part]).tolist() for part, its in parts), strict=True))
 
 
 class Outcome:
-    """What a function returned.
+    """What a function returned: its Vectors and matrices, its numbers, or paths: lists of vertices, or records."""
 
-    facts: its numbers, the lengths of its tuples, and for each Vector or Matrix the entries, and the smallest and
-    largest value.
-    """
-
-    def __init__(self, parts: dict[str, Any]) -> None:
-        self.parts = {name: part for name, part in parts.items() if isinstance(part, (sr.Vector, sr.Matrix))}
-        others = {name: part for name, part in parts.items() if name not in self.parts and part is not None}
-        self.numbers = {name: len(part) if isinstance(part, tuple) else part for name, part in others.items()}
+    def __init__(self, result: Any, function: str = "", labels: sr.Labels | None = None) -> None:
+        self.result, self.function, self.labels = result, function, labels
+        found = _parts_of(result)
+        self.parts = {name: part for name, part in found.items() if isinstance(part, (sr.Vector, sr.Matrix))}
+        self.paths: Sequence[Any] | None = None
+        if isinstance(result, list) and not self.parts:
+            self.paths = [(result,)] if result and not isinstance(result[0], tuple) else result
+            self.numbers: dict[str, Any] = {"paths": len(self.paths)}
+            return
+        self.numbers = {
+            _shown(name): len(part) if isinstance(part, tuple) else self._named(name, part)
+            for name, part in found.items()
+            if name not in self.parts and (part is not None or result is None)
+        }
 
     @property
     def facts(self) -> dict[str, Any]:
         """Return the facts, by name; those of a second Vector or Matrix are prefixed by its name."""
         made = dict(self.numbers)
         for name, part in self.parts.items():
-            prefix = "" if len(self.parts) == 1 else f"{name}_"
-            made |= {f"{prefix}{fact}": value for fact, value in _facts(part).items()}
+            prefix = "" if len(self.parts) == 1 else f"{_shown(name)}_"
+            values_are_vertices = vertices_of(self.function, name, part.ndim)[-1]
+            made |= {f"{prefix}{fact}": value for fact, value in _facts(part, values_are_vertices).items()}
         return made
 
     def wait(self) -> Outcome:
@@ -43,53 +65,79 @@ class Outcome:
         return self
 
     def main(self) -> Any:
-        """Return the first Vector or Matrix; InvalidValue if there is none to write."""
-        if not self.parts:
-            raise InvalidValue("--out: the result is no Vector and no Matrix")
+        """Return the first Vector or Matrix; InvalidValue for a result that is none, or a list of them."""
+        if not self.parts or isinstance(self.result, list):
+            raise InvalidValue("--out: the result is no Vector and no Matrix: only text (.txt .tsv .csv) holds it")
         return next(iter(self.parts.values()))
 
-    def top(self, count: int, ids: Ids, vertices: bool) -> tuple[list[str], list[list[Any]]]:
-        """Return the head and the rows of a table of the entries with the largest values, of equal ones the first.
+    def table(self) -> Table:
+        """Return the entries of the first part, or of all parts of a list; the paths; or the names of numbers.
 
-        vertices: the values are vertices, shown in the order of the positions.
+        The largest values are first, of equal ones the first position; vertices are in the order of the positions.
         """
+        if self.paths is not None:
+            head = list(getattr(next(iter(self.paths), None), "_fields", ["vertices"]))
+            return _in_order(
+                head, *([self._named(name, path[at]) for path in self.paths] for at, name in enumerate(head))
+            )
         if not self.parts:
-            return [], []
-        part = self.main()
-        *places, values = (to_host(array) for array in part.to_coo(index_dtype=None))
-        order: NDArray[Any] = np.arange(values.size)
-        if not vertices:
-            order = np.argsort(-values if values.dtype.kind in "if" else ~values.astype(np.uint64), kind="stable")
-        chosen = order[:count]
-        shown_values = named(values[chosen], ids) if vertices else values[chosen]
-        head = ["vertex", "value"] if len(places) == 1 else ["row", "column", "value"]
-        columns = [*(named(place[chosen], ids) for place in places), shown_values]
-        return head, [list(row) for row in zip(*(column.tolist() for column in columns), strict=True)]
+            return _in_order(["name", "value"], list(self.numbers), list(self.numbers.values()))
+        tables = [_table_of(part, vertices_of(self.function, name, part.ndim)) for name, part in self.parts.items()]
+        if not isinstance(self.result, list):
+            return tables[0]
+        columns = [np.concatenate(several) for several in zip(*(table.columns for table in tables), strict=True)]
+        parts = np.repeat(np.arange(len(tables)), [table.order.size for table in tables])
+        return Table(["part", *tables[0].head], [parts, *columns], [None, *tables[0].labels], np.arange(parts.size))
+
+    def _named(self, name: str | int, part: Any) -> Any:
+        """Return the names of a vertex or of a list of vertices."""
+        if self.labels is None or part is None or not vertices_of(self.function, name, 0)[-1]:
+            return part
+        return [self.labels[row] for row in part] if isinstance(part, list) else self.labels[part]
 
 
-def named(vertices: NDArray[Any], ids: Ids) -> NDArray[Any]:
-    """Return the ids of the file for vertices, if it was read with ``--relabel``."""
-    return vertices if ids is None else ids[vertices]
-
-
-def outcome_of(result: Any) -> Outcome:
-    """Return the parts of a result: an object, a number, a tuple, or a dataclass."""
+def _parts_of(result: Any) -> dict[str | int, Any]:
+    """Return the parts of a result by name, of a list or tuple without names by number."""
     if dataclasses.is_dataclass(result):
-        return Outcome({field.name: getattr(result, field.name) for field in dataclasses.fields(result)})
+        return {field.name: getattr(result, field.name) for field in dataclasses.fields(result)}
+    if hasattr(result, "_asdict"):
+        return dict(result._asdict())
     if isinstance(result, tuple | list):
-        names = getattr(result, "_fields", [f"part_{at}" for at in range(len(result))])
-        return Outcome(dict(zip(names, result, strict=True)))
-    if isinstance(result, sr.Scalar):
-        return Outcome({"value": result.value})
-    return Outcome({"value": result})
+        return dict(enumerate(result))
+    if isinstance(result, Mapping):
+        return dict(result)
+    return {"value": result.value if isinstance(result, sr.Scalar) else result}
 
 
-def _facts(part: Any) -> dict[str, Any]:
+def _shown(name: str | int) -> str:
+    return f"part_{name}" if isinstance(name, int) else name
+
+
+def _in_order(head: list[str], *columns: list[Any]) -> Table:
+    """Return a table of objects, in their order."""
+    arrays = [np.empty(len(column), object) for column in columns]
+    for array, column in zip(arrays, columns, strict=True):
+        array[:] = column
+    return Table(head, list(arrays), [None] * len(arrays), np.arange(arrays[0].size))
+
+
+def _table_of(part: Any, vertices: tuple[bool, ...]) -> Table:
+    part = whole(part)
+    *columns, values = (to_host(array) for array in part.to_coo(index_dtype=None))
+    head = ["row", "column"] if part.ndim == 2 else ["vertex" if vertices[0] else "position"]
+    order: NDArray[Any] = np.arange(values.size)
+    if not vertices[-1]:
+        order = np.argsort(-values if values.dtype.kind in "if" else ~values.astype(np.uint64), kind="stable")
+    labels = [part.labels] if part.ndim == 1 else [part.row_labels, part.column_labels]
+    return Table([*head, "value"], [*columns, values], [*labels, part.value_labels], order)
+
+
+def _facts(part: Any, are_vertices: bool) -> dict[str, Any]:
     made: dict[str, Any] = {"entries": part.nvals}
     if isinstance(part, sr.Matrix):
         made = {"shape": list(part.shape), **made}
     values = to_host(part.to_coo(index_dtype=None)[-1])
-    if values.size and values.dtype.kind in "iuf":
+    if values.size and values.dtype.kind in "iuf" and not are_vertices:
         made |= {"smallest": values.min().item(), "largest": values.max().item()}
     if isinstance(part, sr.Vector) and values.dtype.kind in "iub":
         made["distinct_values"] = int(np.unique(values).size)

@@ -5,17 +5,12 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-import numpy as np
-
 import semiring as sr
-from semiring.cli.graphs import add_common, add_graph, load_graph, number_of, source_argument, source_row
-from semiring.cli.outcome import named
-from semiring.cli.parameters import add_option, arguments, options_of
-from semiring.cli.progress import Progress
-from semiring.cli.ranks import add_ranks, engine
-from semiring.cli.report import emit, shown, table
-from semiring.cli.results import VECTORS, add_out, check_out, load_vector, save
-from semiring.cli.search import timed
+from semiring.cli import algorithms
+from semiring.cli.graphs import add_common, add_graph, row_of
+from semiring.cli.parameters import add_option, options_of
+from semiring.cli.ranks import add_ranks
+from semiring.cli.results import VECTORS, add_out, load_vector
 from semiring.io.files import extension
 
 
@@ -47,37 +42,14 @@ def add(commands: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Rank the vertices, print the highest, and write the requested file."""
-    check_out(args.out)
-    progress = Progress(args.progress)
-    A = load_graph(args, progress)
-    given = arguments(args, A, progress)
-    for name in ("personalization", "dangling"):
-        given[name] = _vertex_or_vector(args, A, getattr(args, name))
-    with progress.step("ranking"):
-        rank, spent_s = timed(lambda: sr.algorithms.pagerank(A, **given))
-    if args.out:
-        with progress.step("writing"):
-            save(args.out, rank, ids=args.ids)
-    if args.out == "-":
-        return 0
-    values = rank.to_numpy()
-    first = np.lexsort((np.arange(values.size), -values))[: max(args.top, 0)]
-    facts = {"file": shown(args.file), "engine": engine(), "rows": A.nrows, "ms": spent_s * 1e3}
-    if args.json:
-        names = named(first, args.ids).tolist()
-        top = [{"vertex": name, "rank": float(values[v])} for name, v in zip(names, first, strict=True)]
-        emit({**facts, "top": top}, as_json=True)
-        return 0
-    emit(facts, as_json=False)
-    print()
-    names = named(first, args.ids).tolist()
-    print(table(["vertex", "rank"], [[str(name), f"{values[v]:.6g}"] for name, v in zip(names, first, strict=True)]))
-    return 0
+
+    def further(A: sr.Matrix) -> dict[str, Any]:
+        return {name: _vertex_or_vector(A, getattr(args, name)) for name in ("personalization", "dangling")}
+
+    return algorithms.run(args, further=further, values="rank", matrices=False)
 
 
-def _vertex_or_vector(args: argparse.Namespace, A: sr.Matrix, word: str | None) -> Any:
+def _vertex_or_vector(A: sr.Matrix, word: str | None) -> Any:
     if word is None or word == "drop":
         return word
-    if extension(word)[0] in VECTORS:
-        return load_vector(word, A.nrows)
-    return source_row(A, number_of(args, source_argument(word)))
+    return load_vector(word, A) if extension(word)[0] in VECTORS else row_of(A, word)

@@ -10,12 +10,14 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import semiring as sr
-from semiring.cli.graphs import load_pairs, number_of, source_argument, source_row
+from semiring.cli.graphs import MAX_DEGREE, load_pairs, row_of
 from semiring.cli.progress import Progress
 from semiring.cli.results import load_vector
 
 _VERTEX = frozenset({"source", "target", "u", "v"})
 _VERTICES = frozenset({"sources", "starts", "vertices"})
+# Vectors whose values are vertices.
+_VERTEX_VALUES = frozenset({"order"})
 _NUMBERS: dict[str, Callable[[str], Any]] = {"int": int, "float": float, "str": str}
 _METAVARS = {
     "vertex": "ROW",
@@ -117,10 +119,10 @@ def add_option(group: Any, option: Option) -> None:
         )
         return
     source = option.kind == "vertex" and option.name == "source" and option.required
-    default = "max-degree" if source else option.default
+    default = MAX_DEGREE if source else option.default
     group.add_argument(
         option.flag,
-        type=source_argument if option.kind == "vertex" else _TYPES.get(option.kind, str),
+        type=_TYPES.get(option.kind, str),
         default=default,
         required=option.required and not source,
         metavar=None if option.choices else _METAVARS[option.kind],
@@ -146,19 +148,19 @@ def argument(args: argparse.Namespace, A: sr.Matrix, option: Option, progress: P
     if value is None:
         return value
     if option.kind == "vertex":
-        return source_row(A, number_of(args, value))
+        return row_of(A, value)
     if option.kind == "vertices":
-        return [source_row(A, number_of(args, word)) for word in value]
+        return [row_of(A, word) for word in value]
     if option.kind == "vector":
-        return load_vector(value, A.nrows)
+        return load_vector(value, A, of_vertices=option.name in _VERTEX_VALUES)
     if option.kind == "matrix":
         return load_pairs(args, value, A)
     return value
 
 
-def _vertices(words: str) -> list[int | str]:
+def _vertices(words: str) -> list[str]:
     """Parse vertices separated by commas; a name that contains one is written in quotes."""
-    return [source_argument(word) for word in next(csv.reader([words], skipinitialspace=True), [])]
+    return next(csv.reader([words], skipinitialspace=True), [])
 
 
 def _integers(words: str) -> list[int]:

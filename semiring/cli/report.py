@@ -41,6 +41,13 @@ def _json_value(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else str(value)
 
 
+def cell(value: Any) -> str:
+    """Format a value of a table: floats in six digits; of a list each member, in quotes where it holds blanks."""
+    if isinstance(value, list):
+        return " ".join(f'"{part}"' if " " in str(part) else str(part) for part in value)
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
 def table(head: Sequence[str], rows: Sequence[Sequence[str]], *, left: int = 1) -> str:
     """Format rows in columns: the first `left` columns are left-aligned text, the others right-aligned numbers."""
     widths = [max(len(row[at]) for row in [head, *rows]) for at in range(len(head))]

@@ -1,26 +1,31 @@
-"""Vectors to files: text in chunks, or the formats of `semiring.io`; written atomically."""
+"""Results to files: text in chunks, or the formats of `semiring.io`; written atomically."""
 
 from __future__ import annotations
 
 import argparse
+import csv
+import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 import semiring as sr
+from semiring.cli.graphs import rows_of
+from semiring.cli.outcome import Outcome, Table
 from semiring.cli.ranks import divided, prints, read, whole
-from semiring.exceptions import InvalidFormat, NotSupported
+from semiring.exceptions import InvalidFormat, InvalidValue, NotSupported
 from semiring.io.atomic import atomic_writer
 from semiring.io.files import extension
-from semiring.memory.arrays import to_host
 
 _SEPARATORS = {".txt": " ", ".tsv": "\t", ".csv": ","}
 _BINARY = (".mtx", ".srb")
 #: Extensions of files that hold a Vector.
 VECTORS = (*_SEPARATORS, *_BINARY)
 _LINES_AT_ONCE = 1 << 16
+# Names that need no quotes where they are no numbers and the separator is not in them.
+_PLAIN = re.compile(r"(?![\s#%])[^,;|\"\x00-\x1f]+(?<!\s)")
 
 
 def add_out(parser: argparse.ArgumentParser, what: str, *, matrices: bool = False) -> None:
@@ -42,59 +47,86 @@ def _extensions(matrices: bool) -> list[str]:
     return [*_SEPARATORS, *_BINARY, ".npz"] if matrices else [*_SEPARATORS, *_BINARY]
 
 
-def save(path: str, result: sr.Vector | sr.Matrix, *, ids: Any = None) -> None:
-    """Write a line ``row value`` (``row column value``) for each entry, or what `semiring.io.write` writes.
-
-    ids: the names of the rows in text, from ``--relabel``.
-    """
-    result = whole(result)
+def save(path: str, found: Outcome) -> None:
+    """Write a line for each row of the table of a result, or its Vector or Matrix as `semiring.io.write` does."""
+    kind = extension(path)[0]
+    if path != "-" and kind not in _SEPARATORS:
+        result = whole(found.main())
+        if prints():
+            sr.io.write(path, result)
+        return
+    made = found.table()
     if not prints():
         return
+    lines = _lines(made, _SEPARATORS.get(kind, " "), quoting=kind != ".txt")
     if path == "-":
-        for chunk in _lines(result, " ", ids):
-            sys.stdout.write(chunk)
-        return
-    kind = extension(path)[0]
-    if kind not in _SEPARATORS:
-        sr.io.write(path, result)
+        sys.stdout.writelines(lines)
         return
     with atomic_writer(path) as file:
-        for chunk in _lines(result, _SEPARATORS[kind], ids):
-            file.write(chunk.encode("ascii"))
+        for chunk in lines:
+            file.write(chunk.encode())
 
 
-def _lines(result: sr.Vector | sr.Matrix, separator: str, ids: Any) -> Iterator[str]:
-    arrays: tuple[Any, ...] = result.to_coo(index_dtype=None)
-    *places, values = (to_host(array) for array in arrays)
-    if ids is not None:
-        places = [ids[place] for place in places]
-    for first in range(0, values.size, _LINES_AT_ONCE):
-        part = slice(first, first + _LINES_AT_ONCE)
-        rows = zip(*(place[part].tolist() for place in places), map(repr, values[part].tolist()), strict=True)
-        yield "".join(separator.join(map(str, row)) + "\n" for row in rows)
+def _lines(made: Table, separator: str, *, quoting: bool) -> Iterator[str]:
+    for first in range(0, made.order.size, _LINES_AT_ONCE):
+        rows = made.rows(slice(first, first + _LINES_AT_ONCE))
+        yield "".join(separator.join(_fields(row, separator, quoting)) + "\n" for row in rows)
 
 
-def load_vector(path: str, n: int) -> sr.Vector:
-    """Read a Vector of size n: a ``.srb`` file, or text as `save` writes it."""
+def _fields(row: Sequence[Any], separator: str, quoting: bool) -> Iterator[str]:
+    for value in row:
+        if isinstance(value, list):
+            yield from _fields(value, separator, quoting)
+        else:
+            yield _field(value, separator, quoting) if isinstance(value, str) else repr(value)
+
+
+def _field(name: str, separator: str, quoting: bool) -> str:
+    """Return a name, in quotes where it could be read as something else."""
+    if _PLAIN.fullmatch(name) and not (separator == " " and " " in name) and not _is_number(name):
+        return name
+    if not quoting:
+        raise InvalidValue(f"--out: {name!r} needs quotes, which .txt files have not: write a .csv or a .tsv file")
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def load_vector(path: str, A: sr.Matrix, *, of_vertices: bool = False) -> sr.Vector:
+    """Read a Vector with a position for each row of A: a ``.srb`` file, or text as `save` writes it.
+
+    of_vertices: the values are vertices, by name where A has names; other values may be names.
+    """
     kind = extension(path)[0]
-    if kind in _SEPARATORS:
-        separator = None if kind == ".txt" else _SEPARATORS[kind]
-        try:
-            lines = np.loadtxt(path, delimiter=separator, ndmin=2)
-        except ValueError as error:
-            raise InvalidFormat(f"{path}: expected lines of a row and a value: {error}") from None
-        if lines.shape[1] != 2:
-            raise InvalidFormat(f"{path}: expected lines of a row and a value, found {lines.shape[1]} columns")
-        values = lines[:, 1]
-        integers = values.astype(np.int64)
-        return divided(
-            sr.Vector.from_coo(
-                lines[:, 0].astype(np.int64), integers if np.array_equal(integers, values) else values, size=n
-            )
-        )
-    found = read(path)
-    if not isinstance(found, sr.Vector) or found.size != n:
-        raise InvalidFormat(
-            f"{path}: expected a Vector of size {n}, found a {type(found).__name__} of shape {found.shape}"
-        )
-    return found
+    if kind not in _SEPARATORS:
+        found = read(path)
+        if not isinstance(found, sr.Vector) or found.size != A.nrows:
+            shape = f"found a {type(found).__name__} of shape {found.shape}"
+            raise InvalidFormat(f"{path}: expected a Vector of size {A.nrows}, {shape}")
+        return found
+    labels = A.row_labels
+    try:
+        with open(path, encoding="utf-8", newline="") as file:
+            given = (line for line in file if line.strip() and not line.startswith("#"))
+            split = csv.reader(given, delimiter=_SEPARATORS[kind], skipinitialspace=True, strict=True)
+            lines = [line.split() for line in given] if kind == ".txt" else list(split)
+        width = next((len(line) for line in lines if len(line) != 2), 2)
+        if width != 2:
+            raise InvalidValue(f"found {width} columns")
+        places, words = ([line[at] for line in lines] for at in (0, 1))
+        rows = np.array(places, np.int64) if labels is None else rows_of(labels, places)
+        if labels is not None and (of_vertices or not all(map(_is_number, words))):
+            values: Any = rows_of(labels, words)
+        else:
+            values = np.array(words, np.float64)
+            integers = values.astype(np.int64)
+            values = integers if np.array_equal(integers, values) else values
+    except (ValueError, csv.Error, InvalidValue) as error:
+        raise InvalidFormat(f"{path}: expected lines of a row and a value: {error}") from None
+    return divided(sr.Vector.from_coo(rows, values, size=A.nrows))

@@ -15,7 +15,7 @@ import pytest
 import semiring as sr
 from semiring import Matrix, Vector
 from semiring.cli import algorithms, main
-from semiring.cli.outcome import outcome_of
+from semiring.cli.outcome import Outcome
 from semiring.cli.parameters import options_of
 from semiring.exceptions import SemiringError
 from tests import sampling
@@ -82,7 +82,7 @@ def test_a_command_is_its_function(name: str, graph: str, capsys: pytest.Capture
             given[option.name] = value
     expected, refusal = None, ""
     try:
-        expected = outcome_of(function(A, **given)).wait()
+        expected = Outcome(function(A, **given), function.__name__).wait()
     except SemiringError as error:
         refusal = str(error).splitlines()[0]
     if expected is None:
@@ -142,7 +142,7 @@ def test_names_of_the_file(as_json: Callable[..., Any], capsys: pytest.CaptureFi
 
 def test_relabel_needs_an_edge_list(graph: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["sssp", graph, "--relabel"]) == 2
-    assert "edge lists have names of vertices, .mtx files have none" in capsys.readouterr().err
+    assert "--relabel: the ids of edge lists are names; those of .mtx files need no option" in capsys.readouterr().err
 
 
 def test_standard_input(
@@ -216,33 +216,36 @@ def test_options_of_a_function() -> None:
 
 def test_parts_of_a_result() -> None:
     v, A = Vector.from_coo([1, 2], [5, 5], size=3), Matrix.from_coo([0], [1], [2.5], nrows=2, ncols=2)
-    both = outcome_of((v, A, 3))
+    both = Outcome((v, A, 3))
     assert both.facts["part_2"] == 3
     assert both.facts["part_0_entries"] == 2
     assert both.facts["part_1_shape"] == [2, 2]
-    assert both.top(5, None, False) == (["vertex", "value"], [[1, 5], [2, 5]])
-    assert outcome_of(A).top(5, np.array([7, 9]), False) == (["row", "column", "value"], [[7, 9, 2.5]])
-    assert outcome_of(v.reduce("plus")).facts == {"value": 10}
-    assert outcome_of(4).top(3, None, False) == ([], [])
+    assert (both.table().head, both.table().rows(slice(None))) == (["position", "value"], [(1, 5), (2, 5)])
+    A.row_labels, A.column_labels = sr.Labels(["ann", "bob"]), sr.Labels([7, 9])
+    of_edges = Outcome(A, "complement").table()
+    assert (of_edges.head, of_edges.rows(slice(None))) == (["row", "column", "value"], [("ann", 9, 2.5)])
+    assert Outcome(v.reduce("plus")).facts == {"value": 10}
+    assert Outcome(4).table().rows([0]) == [("value", 4)]
+    assert Outcome(None).facts == {"value": None}
 
 
 def test_vectors_of_files(tmp_path: Path) -> None:
     from semiring.cli.results import load_vector, save
 
-    v = Vector.from_coo([0, 3], [2, 5], size=4)
+    v, graph = Vector.from_coo([0, 3], [2, 5], size=4), Matrix(bool, 4, 4)
     for name in ("v.txt", "v.csv", "v.srb"):
-        save(str(tmp_path / name), v)
-        assert load_vector(str(tmp_path / name), 4).isequal(v)
+        save(str(tmp_path / name), Outcome(v))
+        assert load_vector(str(tmp_path / name), graph).isequal(v)
     (tmp_path / "wrong.txt").write_text("0 1 2\n")
     with pytest.raises(SemiringError, match="found 3 columns"):
-        load_vector(str(tmp_path / "wrong.txt"), 4)
+        load_vector(str(tmp_path / "wrong.txt"), graph)
     with pytest.raises(SemiringError, match="expected a Vector of size 5"):
-        load_vector(str(tmp_path / "v.srb"), 5)
+        load_vector(str(tmp_path / "v.srb"), Matrix(bool, 5, 5))
 
 
 def test_a_matrix_as_text(tmp_path: Path) -> None:
     from semiring.cli.results import save
 
     A = Matrix.from_coo([0, 1], [1, 0], [0.5, 2.0], nrows=2, ncols=2)
-    save(str(tmp_path / "A.tsv"), A)
+    save(str(tmp_path / "A.tsv"), Outcome(A))
     assert (tmp_path / "A.tsv").read_text() == "0\t1\t0.5\n1\t0\t2.0\n"

@@ -97,8 +97,8 @@ def test_a_missing_file_is_missing_whatever_its_ending(capsys: pytest.CaptureFix
     assert "rome99: No such file" in failure(capsys, "info", "rome99")
 
 
-def test_a_source_that_is_no_number(capsys: pytest.CaptureFixture[str]) -> None:
-    line = failure(capsys, "bfs", "x.mtx", "--source", "first", code=2)
+def test_a_source_that_is_no_number(graph: str, capsys: pytest.CaptureFixture[str]) -> None:
+    line = failure(capsys, "bfs", graph, "--source", "first", code=2)
     assert "a row number or max-degree, got 'first'; names of vertices need --relabel" in line
 
 
@@ -117,7 +117,7 @@ def test_source_out_of_range(graph: str, capsys: pytest.CaptureFixture[str]) -> 
 def test_graph_that_is_not_square(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = str(tmp_path / "wide.srb")
     sr.io.write(path, sr.Matrix(bool, 2, 3))
-    assert "2 x 3" in failure(capsys, "bfs", path)
+    assert "an adjacency matrix is square, got shape (2, 3)" in failure(capsys, "bfs", path)
 
 
 def test_no_convergence(graph: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -11,6 +11,7 @@ import pytest
 import semiring as sr
 from semiring import distributed
 from semiring.cli import graphs, main, ranks
+from semiring.cli.outcome import Outcome
 from semiring.cli.progress import Progress
 from tests.distributed.launches import command
 
@@ -72,6 +73,25 @@ def test_each_process_reads_its_part(
         assert device == "2x1 cpu"
         assert found.isequal(whole.to("cpu"), check_dtype=True)
         assert (found.labels is None) == ("--relabel" not in words)
+
+
+def test_names_of_a_divided_graph(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, pairs = str(tmp_path / "graph.csv"), str(tmp_path / "pairs.csv")
+    Path(path).write_text("ann,bob\nbob,cy\ncy,ann\ndan,ann\n")
+    Path(pairs).write_text("dan,cy\nann,bob\n")
+    args = arguments(path, ["--relabel"])
+
+    def program(grid: distributed.Grid) -> tuple[object, ...]:
+        monkeypatch.setattr(ranks, "_grid", grid)
+        A = graphs.load_graph(args, Progress(False))
+        found = Outcome(sr.algorithms.bfs_parents(A, graphs.row_of(A, "dan")), "bfs_parents", A.row_labels)
+        wanted = distributed.gather(graphs.load_pairs(args, pairs, A))
+        return found.table().rows(slice(None)), graphs.row_of(A, "max-degree"), wanted.to_dicts()
+
+    for table, most, wanted in distributed.run(2, program, device="cpu"):
+        assert table == [("ann", "dan"), ("bob", "ann"), ("cy", "bob"), ("dan", "dan")]
+        assert most == 0
+        assert wanted == {3: {2: True}, 0: {1: True}}
 
 
 def arguments(path: str, words: list[str]) -> argparse.Namespace:
