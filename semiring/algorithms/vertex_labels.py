@@ -49,6 +49,7 @@ RESULTS: dict[str, Any] = {
     "cdlp": "v>v",
     "closeness": "v",
     "clustering": "v",
+    "coarsen": "..",
     "colouring": "v",
     "common_neighbors": "vv",
     "complement": "vv",

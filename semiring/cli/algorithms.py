@@ -38,17 +38,23 @@ def functions() -> dict[str, Callable[..., Any]]:
 def add(commands: Any) -> None:
     """Declare the commands."""
     for name, function in functions().items():
-        summary = (inspect.getdoc(function) or "").partition("\n")[0].replace("%", "%%").replace("`", "")
-        parser = commands.add_parser(name, help=summary, description=summary)
-        add_graph(parser)
-        group = parser.add_argument_group("parameters")
-        for option in options_of(function) or []:
-            add_option(group, option)
-        parser.add_argument("--top", type=int, default=10, metavar="K", help="how many entries to show (default: 10)")
-        add_out(parser, "the result", matrices=True)
-        add_ranks(parser)
-        add_common(parser)
-        parser.set_defaults(run=run, function=function, parser=parser)
+        declare(commands, name, function).set_defaults(run=run)
+
+
+def declare(commands: Any, name: str, function: Callable[..., Any], *, summary: str = "", matrices: bool = True) -> Any:
+    """Declare the command of a function; return its parser.  matrices: whether the result may be a Matrix."""
+    summary = summary or (inspect.getdoc(function) or "").partition("\n")[0].replace("%", "%%").replace("`", "")
+    parser = commands.add_parser(name, help=summary, description=summary)
+    add_graph(parser)
+    group = parser.add_argument_group("parameters")
+    for option in options_of(function) or []:
+        add_option(group, option)
+    parser.add_argument("--top", type=int, default=10, metavar="K", help="how many entries to show (default: 10)")
+    add_out(parser, "the result", matrices=matrices)
+    add_ranks(parser)
+    add_common(parser)
+    parser.set_defaults(function=function, matrices=matrices)
+    return parser
 
 
 def run(
@@ -56,14 +62,12 @@ def run(
     *,
     further: Callable[[sr.Matrix], dict[str, Any]] | None = None,
     values: str = "value",
-    matrices: bool = True,
 ) -> int:
     """Read the graph, call the function, print a summary, and write the requested file.
 
-    further: arguments that are no options of the function.  values: the head of the values.  matrices: whether the
-    result may be a Matrix.
+    further: arguments that are no options of the function.  values: the head of the values.
     """
-    check_out(args.out, matrices=matrices)
+    check_out(args.out, matrices=args.matrices)
     progress = Progress(args.progress)
     A = load_graph(args, progress)
     function, name = args.function, args.function.__name__

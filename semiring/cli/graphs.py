@@ -155,7 +155,7 @@ def _load(args: argparse.Namespace, path: str, progress: Progress) -> Any:
     # The union with the transpose needs an uncompressed, device-resident matrix.
     storage = {} if args.symmetric else {name: value for name, value in storage.items() if value is not None}
     if args.relabel and "relabel" not in options_of(READERS.get(kind, sr.io.read)):
-        raise UsageError(f"--relabel: the ids of edge lists are names; those of {kind or 'such'} files need no option")
+        raise UsageError(f"--relabel is an option of edge lists; names in {kind or 'such'} files are read without it")
     with progress.step(f"reading {shown(args.file)}"):
         if args.trust and kind == ".srb":
             A = sr.io.open(path, **storage) if ranks.grid() is None else ranks.read(path, verify=False)

@@ -24,10 +24,14 @@ class Table(NamedTuple):
     labels: list[sr.Labels | None]
     order: NDArray[np.int64]
 
+    def named(self, chosen: Any) -> list[NDArray[Any]]:
+        """Return the columns at an index of rows, with names for vertices."""
+        parts = ((column[chosen], labels) for column, labels in zip(self.columns, self.labels, strict=True))
+        return [part if labels is None else labels[part] for part, labels in parts]
+
     def rows(self, chosen: Any) -> list[tuple[Any, ...]]:
         """Return the rows at an index, with names for vertices."""
-        parts = ((column[chosen], labels) for column, labels in zip(self.columns, self.labels, strict=True))
-        return list(zip(*((part if its is None else its[part]).tolist() for part, its in parts), strict=True))
+        return list(zip(*(column.tolist() for column in self.named(chosen)), strict=True))
 
 
 class Outcome:
@@ -77,17 +81,17 @@ class Outcome:
         """
         if self.paths is not None:
             head = list(getattr(next(iter(self.paths), None), "_fields", ["vertices"]))
-            return _in_order(
-                head, *([self._named(name, path[at]) for path in self.paths] for at, name in enumerate(head))
-            )
+            fields = ([self._named(name, path[at]) for path in self.paths] for at, name in enumerate(head))
+            return _in_order(head, *fields)
         if not self.parts:
             return _in_order(["name", "value"], list(self.numbers), list(self.numbers.values()))
-        tables = [_table_of(part, vertices_of(self.function, name, part.ndim)) for name, part in self.parts.items()]
+        several = self.parts.items() if isinstance(self.result, list) else [next(iter(self.parts.items()))]
+        tables = [_table_of(part, vertices_of(self.function, name, part.ndim)) for name, part in several]
         if not isinstance(self.result, list):
             return tables[0]
-        columns = [np.concatenate(several) for several in zip(*(table.columns for table in tables), strict=True)]
-        parts = np.repeat(np.arange(len(tables)), [table.order.size for table in tables])
-        return Table(["part", *tables[0].head], [parts, *columns], [None, *tables[0].labels], np.arange(parts.size))
+        columns = [np.concatenate(parts) for parts in zip(*(table.columns for table in tables), strict=True)]
+        numbers = np.repeat(np.arange(len(tables)), [table.order.size for table in tables])
+        return Table(["part", *tables[0].head], [numbers, *columns], [None, *tables[0].labels], np.arange(numbers.size))
 
     def _named(self, name: str | int, part: Any) -> Any:
         """Return the names of a vertex or of a list of vertices."""

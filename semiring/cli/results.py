@@ -6,7 +6,7 @@ import argparse
 import csv
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -68,22 +68,20 @@ def save(path: str, found: Outcome) -> None:
 
 
 def _lines(made: Table, separator: str, *, quoting: bool) -> Iterator[str]:
-    for first in range(0, made.order.size, _LINES_AT_ONCE):
-        rows = made.rows(slice(first, first + _LINES_AT_ONCE))
-        yield "".join(separator.join(_fields(row, separator, quoting)) + "\n" for row in rows)
-
-
-def _fields(row: Sequence[Any], separator: str, quoting: bool) -> Iterator[str]:
-    for value in row:
+    def text(value: Any) -> str:
         if isinstance(value, list):
-            yield from _fields(value, separator, quoting)
-        else:
-            yield _field(value, separator, quoting) if isinstance(value, str) else repr(value)
+            return separator.join(map(text, value))
+        return _field(value, separator, quoting) if isinstance(value, str) else repr(value)
+
+    for first in range(0, made.order.size, _LINES_AT_ONCE):
+        columns = made.named(slice(first, first + _LINES_AT_ONCE))
+        words = (map(text if column.dtype.kind == "O" else repr, column.tolist()) for column in columns)
+        yield "".join(f"{separator.join(line)}\n" for line in zip(*words, strict=True))
 
 
 def _field(name: str, separator: str, quoting: bool) -> str:
     """Return a name, in quotes where it could be read as something else."""
-    if _PLAIN.fullmatch(name) and not (separator == " " and " " in name) and not _is_number(name):
+    if _PLAIN.fullmatch(name) and not _is_number(name) and (separator != " " or len(name.split()) == 1):
         return name
     if not quoting:
         raise InvalidValue(f"--out: {name!r} needs quotes, which .txt files have not: write a .csv or a .tsv file")
@@ -110,23 +108,31 @@ def load_vector(path: str, A: sr.Matrix, *, of_vertices: bool = False) -> sr.Vec
             shape = f"found a {type(found).__name__} of shape {found.shape}"
             raise InvalidFormat(f"{path}: expected a Vector of size {A.nrows}, {shape}")
         return found
-    labels = A.row_labels
     try:
-        with open(path, encoding="utf-8", newline="") as file:
-            given = (line for line in file if line.strip() and not line.startswith("#"))
-            split = csv.reader(given, delimiter=_SEPARATORS[kind], skipinitialspace=True, strict=True)
-            lines = [line.split() for line in given] if kind == ".txt" else list(split)
-        width = next((len(line) for line in lines if len(line) != 2), 2)
-        if width != 2:
-            raise InvalidValue(f"found {width} columns")
-        places, words = ([line[at] for line in lines] for at in (0, 1))
-        rows = np.array(places, np.int64) if labels is None else rows_of(labels, places)
-        if labels is not None and (of_vertices or not all(map(_is_number, words))):
-            values: Any = rows_of(labels, words)
+        if A.row_labels is not None:
+            rows, values = _named_lines(path, kind, A.row_labels, of_vertices)
         else:
-            values = np.array(words, np.float64)
-            integers = values.astype(np.int64)
-            values = integers if np.array_equal(integers, values) else values
+            lines = np.loadtxt(path, delimiter=None if kind == ".txt" else _SEPARATORS[kind], ndmin=2)
+            if lines.shape[1] != 2:
+                raise InvalidValue(f"found {lines.shape[1]} columns")
+            rows, values = lines[:, 0].astype(np.int64), lines[:, 1]
     except (ValueError, csv.Error, InvalidValue) as error:
         raise InvalidFormat(f"{path}: expected lines of a row and a value: {error}") from None
+    integers = values.astype(np.int64)
+    values = integers if np.array_equal(integers, values) else values
     return divided(sr.Vector.from_coo(rows, values, size=A.nrows))
+
+
+def _named_lines(path: str, kind: str, labels: sr.Labels, of_vertices: bool) -> tuple[Any, Any]:
+    """Return the rows and the values of lines ``name value``."""
+    with open(path, encoding="utf-8", newline="") as file:
+        given = (line for line in file if line.strip() and not line.startswith("#"))
+        split = csv.reader(given, delimiter=_SEPARATORS[kind], skipinitialspace=True, strict=True)
+        lines = [line.split() for line in given] if kind == ".txt" else list(split)
+    widths = {2, *map(len, lines)}
+    if len(widths) > 1:
+        raise InvalidValue(f"found {max(widths - {2})} columns")
+    places, words = zip(*lines, strict=True) if lines else ((), ())
+    if of_vertices or not all(map(_is_number, words)):
+        return rows_of(labels, places), rows_of(labels, words)
+    return rows_of(labels, places), np.array(list(map(float, words)), np.float64)

@@ -142,7 +142,7 @@ def test_names_of_the_file(as_json: Callable[..., Any], capsys: pytest.CaptureFi
 
 def test_relabel_needs_an_edge_list(graph: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["sssp", graph, "--relabel"]) == 2
-    assert "--relabel: the ids of edge lists are names; those of .mtx files need no option" in capsys.readouterr().err
+    assert "--relabel is an option of edge lists; names in .mtx files are read without it" in capsys.readouterr().err
 
 
 def test_standard_input(

@@ -52,6 +52,8 @@ VERTICES = {  # the commands whose values are vertices
     *("random-walks", "node2vec-walks", "cdlp", "label-propagation", "strongly-connected-components"),
     *("maximal-matching", "maximum-bipartite-matching", "lowest-common-ancestor"),
 }
+# Without names, the vertices of this result are numbered in the order of `--vertices`.
+RENUMBERED = {"induced-subgraph": [3, 1]}
 NUMBERS = ("length", "part")
 WORDS = {"int": "2", "float": "0.5", "str": "any", "integers": "2,1"}
 
@@ -141,21 +143,23 @@ def is_vertex(command: str, column: str) -> bool:
 
 def named_row(command: str, row: dict[str, Any]) -> dict[str, Any]:
     assert ("position" in row) == ("position" in POSITIONS.get(command, []))
-    return {
-        column: [name(v) for v in value]
-        if isinstance(value, list)
-        else name(value)
-        if is_vertex(command, column)
-        else value
-        for column, value in row.items()
-    }
+    named = dict(row)
+    for column, value in row.items():
+        if isinstance(value, list):
+            named[column] = [name(vertex) for vertex in value]
+        elif is_vertex(command, column):
+            named[column] = name(RENUMBERED.get(command, range(7))[value])
+    return named
 
 
 def named_line(command: str, head: list[str], lines: list[str]) -> list[str]:
     if head[-1] == "vertices":  # the rest of the line
         head = head[:-1] + ["vertices"] * 7
     return [
-        " ".join(f"v{word}" if is_vertex(command, column) else word for column, word in zip(head, line.split()))  # noqa: B905
+        " ".join(
+            f"{name(RENUMBERED.get(command, range(7))[int(word)])}" if is_vertex(command, column) else word
+            for column, word in zip(head, line.split(), strict=False)
+        )
         for line in lines
     ]
 
