@@ -227,6 +227,15 @@ def test_a_vertex_has_no_separators_of_thousands(run: Callable[..., str | None],
         assert "1000017" in (run(command, str(tmp_path / "a.el"), "--relabel") or "").split()
 
 
+def test_files_of_the_commands_of_their_own(graphs: list[list[list[str]]], run: Callable[..., str | None]) -> None:
+    (_, undirected), (_, acyclic), _ = graphs
+    assert run("bfs", *acyclic, "--source", "v2", "--out", "-") == "v2 0\nv3 1\nv4 2\nv5 1\nv6 2\n"
+    parents = "v2 v2\nv3 v2\nv4 v3\nv5 v2\nv6 v5\n"
+    assert run("bfs", *acyclic, "--source", "v2", "--parents", "--out", "-") == parents
+    components = run("components", *undirected, "--out", "-")
+    assert components == "".join(f"v{row} v{row // 5 * 5}\n" for row in range(7))
+
+
 def test_paths(graphs: list[list[list[str]]], run: Callable[..., str | None], tmp_path: Path) -> None:
     (_, named), ends = graphs[0], ["--source", "v0", "--target", "v4"]
     found = json.loads(run("k-shortest-paths", *named, *ends, "--k", "9", "--json") or "")
