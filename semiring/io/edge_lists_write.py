@@ -14,7 +14,7 @@ from semiring.exceptions import DimensionMismatch, DomainMismatch, InvalidValue,
 from semiring.io.atomic import atomic_writer
 from semiring.io.edge_names import is_header
 from semiring.io.files import PathLike, extension
-from semiring.io.label_sets import is_number_like, label_sets, written_labels
+from semiring.io.label_sets import is_number_like, label_sets, without_value_labels, written_labels
 from semiring.io.triples import host_triples
 from semiring.labels import Labels
 
@@ -81,6 +81,7 @@ def write_edgelist(path: PathLike, A: Matrix, *, weights: bool | None = None, he
     """
     kind = extension(path)[0]
     separator = SEPARATORS.get(kind, " ")
+    A = without_value_labels("write_edgelist", A)
     entries = host_triples(A)
     dtype = np.dtype(entries.values.dtype)
     if dtype.kind not in "biuf":

@@ -19,13 +19,14 @@ from __future__ import annotations
 import itertools
 import json
 import re
+import warnings
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from semiring.exceptions import InvalidFormat, InvalidType, InvalidValue
+from semiring.exceptions import InvalidFormat, InvalidType, InvalidValue, LostLabels
 from semiring.labels import Labels
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ __all__ = [
     "label_sets",
     "parsed_labels",
     "set_label_sets",
+    "without_value_labels",
     "written_labels",
 ]
 
@@ -60,17 +62,35 @@ _NUMBER: Final = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?"
 # -- of an object ----------------------------------------------------------------------------------------
 
 
+def _attributes(A: Matrix | Vector) -> dict[str, str]:
+    """Return the attribute of each label set that an object can have."""
+    axes = {"rows": "row_labels", "columns": "column_labels"} if A.ndim == 2 else {"rows": "labels"}
+    return axes | {"values": "value_labels"}
+
+
 def label_sets(A: Matrix | Vector) -> dict[str, Labels]:
     """Return the labels of an object by what they name."""
-    return {} if A.labels is None else dict.fromkeys(ROLES[: A.ndim], A.labels)
+    found = {role: getattr(A, name) for role, name in _attributes(A).items()}
+    return {role: labels for role, labels in found.items() if labels is not None}
 
 
 def set_label_sets(A: _Object, sets: Mapping[str, Labels]) -> _Object:
     """Give an object the labels of a file; return it."""
-    found = [sets.get(role) for role in ROLES[: A.ndim]]
-    if all(labels is found[0] for labels in found):
-        A.labels = found[0]
+    for role, name in _attributes(A).items():
+        if role in sets:
+            setattr(A, name, sets[role])
     return A
+
+
+def without_value_labels(function: str, A: _Object) -> _Object:
+    """Return an object without names of its values, for formats that hold none; the warning is LostLabels."""
+    if A.value_labels is None:
+        return A
+    text = f"{function}: the file holds no names of values; they are written as positions (.srb .mtx .npz hold names)"
+    warnings.warn(text, LostLabels, stacklevel=3)
+    made = A.dup()
+    made.value_labels = None
+    return made
 
 
 def grouped(sets: Mapping[str, Labels]) -> list[tuple[Labels, list[str]]]:

@@ -13,7 +13,7 @@ from semiring.exceptions import DimensionMismatch, DomainMismatch, InvalidValue
 from semiring.io.atomic import atomic_writer
 from semiring.io.edge_lists_write import LINES
 from semiring.io.files import PathLike
-from semiring.io.label_sets import label_sets, written_labels
+from semiring.io.label_sets import without_value_labels, written_labels
 from semiring.io.triples import host_triples
 
 if TYPE_CHECKING:
@@ -157,7 +157,8 @@ class _Graph(NamedTuple):
 def _graph(function: str, A: Matrix, directed: bool | None, fault: Callable[[str], str | None]) -> _Graph:
     if A.nrows != A.ncols:
         raise DimensionMismatch(f"{function}: expected a square matrix, got {A.nrows} x {A.ncols}")
-    entries, labels = host_triples(A), label_sets(A).get("rows")
+    A = without_value_labels(function, A)
+    entries, labels = host_triples(A), A.labels
     dtype = np.dtype(entries.values.dtype)
     if dtype.kind not in "biuf":
         raise DomainMismatch(f"{function}: weights are numbers, not {dtype}; write a .srb file")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from semiring.exceptions import DomainMismatch, InvalidFormat
 from semiring.io.atomic import atomic_writer
 from semiring.io.files import PathLike, Progress, checked_progress, errors_naming
-from semiring.io.label_sets import label_sets, written_labels
+from semiring.io.label_sets import label_sets, without_value_labels, written_labels
 from semiring.optional import needed
 
 if TYPE_CHECKING:
@@ -109,6 +109,7 @@ def write_parquet(path: PathLike, A: Matrix | Vector) -> None:
     if A.dtype.kind not in "biuf":
         advice = "a .srb file, or the columns of A.to_arrow()" if A.dtype.names else "a .srb file"
         raise DomainMismatch(f"write_parquet: the column of values holds numbers, not {A.dtype}; write {advice}")
+    A = without_value_labels("write_parquet", A)
     for labels in label_sets(A).values():
         if labels.to_numpy().dtype.kind not in "iu":
             written_labels("write_parquet", labels)

@@ -15,7 +15,7 @@ from semiring.io.atomic import atomic_writer
 from semiring.io.edge_lists import weights_as
 from semiring.io.edge_lists_write import LINES, SEPARATORS, label_fields, lines, numbers
 from semiring.io.files import PathLike, extension, naming_memory_errors, read_bytes
-from semiring.io.label_sets import label_sets
+from semiring.io.label_sets import label_sets, without_value_labels
 from semiring.io.mapped import read_srb
 from semiring.io.matrix_market import mmread
 from semiring.io.parquet import read_columns
@@ -74,6 +74,7 @@ def write_vector(path: PathLike, v: Vector, *, header: bool = True) -> None:
     kind = extension(path)[0]
     if kind not in SEPARATORS:
         raise NotSupported(f"{os.fspath(path)}: expected one of the extensions {' '.join(SEPARATORS)}")
+    v = without_value_labels("write_vector", v)
     separator, entries, sets = SEPARATORS[kind], host_triples(v), label_sets(v)
     dtype = np.dtype(entries.values.dtype)
     if dtype.kind not in "biuf":

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import semiring as sr
 from semiring import Labels, Matrix, Vector
-from semiring.exceptions import InvalidFormat, InvalidValue
+from semiring.exceptions import InvalidFormat, InvalidValue, LostLabels
 from semiring.io import label_sets
 from tests.io.forged import forged
 
@@ -224,3 +224,29 @@ def test_parts_and_files_of_a_grid_keep_labels(tmp_path: Path) -> None:
         assert all(labels == A.labels for labels in found)
     assert sr.io.read(tmp_path / "a.srb.srb").labels == A.labels
     assert len(list((tmp_path / "a.srb.parts").iterdir())) == 5  # three parts, labels, and the index
+
+
+@pytest.mark.parametrize("name", KEEPING)
+def test_rows_columns_and_values_have_labels_of_their_own(tmp_path: Path, name: str) -> None:
+    A = Matrix.from_coo([0, 1], [2, 0], [1, 0], shape=(2, 3))
+    A.row_labels, A.column_labels, A.value_labels = Labels(["u", "v"]), Labels([30, 10, 20]), Labels(["x", "y"])
+    sr.io.write(tmp_path / name, A)
+    B = sr.io.read(tmp_path / name)
+    assert (B.row_labels, B.column_labels, B.value_labels) == (A.row_labels, A.column_labels, A.value_labels)
+    A.column_labels = None
+    sr.io.write(tmp_path / name, A)
+    B = sr.io.read(tmp_path / name)
+    assert (B.row_labels, B.column_labels, B.value_labels) == (A.row_labels, None, A.value_labels)
+
+
+def test_a_vector_keeps_the_names_of_its_values(tmp_path: Path) -> None:
+    parents = sr.algorithms.bfs_parents(Matrix.from_edgelist([("a", "b"), ("b", "c")], relabel=True), "a")
+    assert parents.value_labels is not None
+    sr.io.write(tmp_path / "v.srb", parents)
+    assert sr.io.open(tmp_path / "v.srb").value_labels == parents.value_labels
+    sr.io.write(tmp_path / "v.mtx", parents)
+    assert sr.io.read(tmp_path / "v.mtx").row_labels == parents.labels
+    for name in ("v.csv", "v.parquet"):
+        with pytest.warns(LostLabels, match="names of values"):
+            sr.io.write(tmp_path / name, parents)
+        assert sr.io.read_vector(tmp_path / name, relabel=parents.labels).isequal(parents)
