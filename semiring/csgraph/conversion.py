@@ -54,11 +54,14 @@ def is_on_gpu(graph: Any) -> bool:
     return type(graph).__module__.partition(".")[0] in ("cupy", "cupyx")
 
 
-def in_place_of(theirs: Callable[..., Any], least: float) -> Callable[[Callable[P, R]], Callable[P, R]]:
+def in_place_of(
+    theirs: Callable[..., Any], least: float, formats: tuple[str, ...] = ()
+) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Decorate a function of a graph, its first argument, that SciPy has too.
 
     least: the fewest entries of a graph in host memory that the decorated function computes; infinity for none, because
-    SciPy's takes less time at every size.
+    SciPy's takes less time at every size.  formats: the formats that SciPy accepts, ``"array"`` for a dense one, if not
+    all: SciPy raises its own error for a graph in host memory of another format, or whose values are not numbers.
     """
 
     def decorate(ours: Callable[P, R]) -> Callable[P, R]:
@@ -67,13 +70,20 @@ def in_place_of(theirs: Callable[..., Any], least: float) -> Callable[[Callable[
         @functools.wraps(ours)
         def called(*arguments: P.args, **named: P.kwargs) -> R:
             graph = arguments[0] if arguments else named.get(first)
-            if not is_on_gpu(graph) and (not isinstance(graph, _HELD) or (graph.size < least and Policy.by_time)):
+            if not is_on_gpu(graph) and (not _accepted(graph, formats) or (graph.size < least and Policy.by_time)):
                 return theirs(*arguments, **named)  # type: ignore[no-any-return]
             return ours(*arguments, **named)
 
         return called
 
     return decorate
+
+
+def _accepted(graph: Any, formats: tuple[str, ...]) -> bool:
+    """Whether a graph in host memory is one that this package converts."""
+    if not isinstance(graph, _HELD) or graph.dtype.kind not in "biufc":
+        return False
+    return not formats or getattr(graph, "format", "array") in formats
 
 
 def on_the_host(theirs: Callable[..., Any]) -> Callable[[Callable[P, R]], Callable[P, R]]:

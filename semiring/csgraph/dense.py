@@ -24,12 +24,13 @@ from .conversion import (
 )
 
 _scipys_to_dense = scipy_csgraph.csgraph_to_dense
+_SPARSE = ("lil", "csr", "csc")
 # Vertices of graphs below which SciPy makes the dense array in less time.
 _FEW = 300
 _MASKED = "CuPy has no masked arrays; use csgraph_from_dense and csgraph_to_dense, or copy the graph to the host"
 
 
-@in_place_of(scipy_csgraph.csgraph_from_dense, least=10_000)
+@in_place_of(scipy_csgraph.csgraph_from_dense, least=10_000, formats=("array",))
 def csgraph_from_dense(
     graph: Any, null_value: float | None = 0, nan_null: bool = True, infinity_null: bool = True
 ) -> Any:
@@ -74,7 +75,7 @@ def csgraph_from_dense(
     return dense_to_csr(graph, is_null)
 
 
-@in_place_of(_scipys_to_dense, least=0)
+@in_place_of(_scipys_to_dense, least=0, formats=_SPARSE)
 def csgraph_to_dense(csgraph: Any, null_value: float = 0) -> Any:
     """D(u, v) = the least entry of the graph at (u, v), or the null value where there is none.
 
@@ -104,7 +105,7 @@ def csgraph_to_dense(csgraph: Any, null_value: float = 0) -> Any:
     """
     if is_for_scipy(csgraph, getattr(csgraph, "format", None) != "csr" or csgraph.shape[0] < _FEW):
         return _scipys_to_dense(csgraph, null_value)
-    if getattr(csgraph, "format", None) not in ("lil", "csr", "csc"):
+    if getattr(csgraph, "format", None) not in _SPARSE:
         raise ValueError("csgraph must be lil, csr, or csc format")
     if csgraph.shape[0] != csgraph.shape[1]:
         raise ValueError("csgraph should be a square matrix")

@@ -12,7 +12,7 @@ from semiring import Matrix, algorithms
 from .conversion import in_place_of, is_on_gpu, module_of, on_the_host
 
 
-@in_place_of(scipy_csgraph.maximum_bipartite_matching, least=np.inf)
+@in_place_of(scipy_csgraph.maximum_bipartite_matching, least=np.inf, formats=("csr", "csc", "coo"))
 def maximum_bipartite_matching(graph: Any, perm_type: str = "row") -> Any:
     """match(j) = the row with which column j is matched, in a matching with the most pairs; -1 for none.
 

@@ -22,8 +22,10 @@ from semiring.memory.arrays import Array, index_dtype
 
 from .conversion import in_place_of, module_of, pattern
 
+_FORMATS = ("csr", "csc")
 
-@in_place_of(scipy_csgraph.reverse_cuthill_mckee, least=np.inf)
+
+@in_place_of(scipy_csgraph.reverse_cuthill_mckee, least=np.inf, formats=_FORMATS)
 def reverse_cuthill_mckee(graph: Any, symmetric_mode: bool = False) -> Any:
     """p = the rows in an order of small bandwidth: all entries of A(p, p) are near the diagonal.
 
@@ -35,7 +37,7 @@ def reverse_cuthill_mckee(graph: Any, symmetric_mode: bool = False) -> Any:
 
     Returns
     -------
-    array of N int32
+    array of N integers of the type of the graph's indices
 
     Raises
     ------
@@ -56,7 +58,7 @@ def reverse_cuthill_mckee(graph: Any, symmetric_mode: bool = False) -> Any:
     >>> sorted(sr.csgraph.reverse_cuthill_mckee(graph, True).tolist())
     [0, 1, 2]
     """
-    if getattr(graph, "format", None) not in ("csr", "csc"):
+    if getattr(graph, "format", None) not in _FORMATS:
         raise TypeError("Input must be in CSC or CSR sparse format.")
     A = pattern(graph.tocsr(), directed=symmetric_mode)
     xp, n = module_of(graph), A.nrows
@@ -77,7 +79,7 @@ def reverse_cuthill_mckee(graph: Any, symmetric_mode: bool = False) -> Any:
         place = xp.arange(turn.size, dtype=place.dtype)
     by_level = xp.concatenate(levels)
     order = by_level[xp.argsort(component[by_level], kind="stable")]
-    return order[::-1].copy()
+    return order[::-1].astype(graph.indices.dtype)
 
 
 def _components(A: Matrix, by_degree: Array, xp: Any) -> tuple[Array, Array]:

@@ -17,7 +17,7 @@ from ..ops.extract import extract_line, extract_matrix
 from ..ops.write import Plan, Write
 from ..record_types import plain
 from ..storage.coerce import sizes
-from ..storage.index import position, positions
+from ..storage.index import pair, position, positions
 from . import (
     display,
     frames,
@@ -226,7 +226,7 @@ class Matrix(MatrixOperations):
         return default if value is None else plain(value)
 
     def __contains__(self, place: tuple[int, int]) -> bool:
-        return self._element(self._place(*self._split(place)))() is not None
+        return self._element(self._place(*self._split(pair(place))))() is not None
 
     def _place(self, row: Any, col: Any) -> tuple[int, int]:
         nrows, ncols = self.shape

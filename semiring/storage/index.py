@@ -27,6 +27,14 @@ def position(value: Any, size: int, axis: str) -> int:
     return index + size if index < 0 else index
 
 
+def pair(place: Any) -> tuple[Any, Any]:
+    """Return the two indices of a position of a matrix, as in ``(i, j) in A``; InvalidType for anything else."""
+    if not (isinstance(place, (tuple, list)) and len(place) == 2) and getattr(place, "shape", None) != (2,):
+        raise InvalidType(f"a position of a matrix is a pair, as in (i, j) in A; got {place!r}")
+    row, col = place
+    return row, col
+
+
 def positions(value: Any, size: int, axis: str, device: str) -> Index:
     """Return a slice, a range, a list, an array or a full vector store of integers as an `Index`.
 

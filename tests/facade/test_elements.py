@@ -13,7 +13,7 @@ import pytest
 import semiring as sr
 from semiring.config import config
 from semiring.dtypes import BOOL, FP32, FP64, INT8, INT64, UINT16
-from semiring.exceptions import IndexOutOfBound, InvalidValue, SemiringError
+from semiring.exceptions import IndexOutOfBound, InvalidType, InvalidValue, SemiringError
 from semiring.memory.arrays import Transfers, local_device
 from semiring.ops import elements
 from tests import sampling
@@ -326,3 +326,42 @@ def test_readers_lose_no_write() -> None:
         reader.join()
     assert not failed
     assert v.to_dict() == {i: i for i in range(2000)}
+
+
+def test_membership() -> None:
+    """``(i, j) in A`` and ``i in v``: whether an entry is stored, zeros included."""
+    A = sr.Matrix.from_coo([0, 1], [2, 0], [0.0, 6.0], shape=(2, 3))
+    v = sr.Vector.from_coo([0, 2], [0.0, 6.0], size=4)
+    for B in (A, A.compress("packed"), A.dup().convert("bitmap"), A.dup().convert("hypersparse")):
+        assert [(i, j) for i in range(2) for j in range(3) if (i, j) in B] == [(0, 2), (1, 0)]
+        assert (-2, -1) in B
+        assert np.array([1, 0]) in B
+    assert [i for i in range(4) if i in v] == [0, 2]
+    for place in (
+        2,
+        1.5,
+        None,
+        "ab",
+        "a",
+        (1,),
+        (0, 1, 2),
+        slice(None),
+        (),
+        {0, 1},
+        np.eye(2),
+        np.array(1),
+        np.array([[0, 1]]),
+    ):
+        with pytest.raises(InvalidType, match=r"a position of a matrix is a pair, as in \(i, j\) in A; got"):
+            assert place in A
+    for place in ((0, 1.0), ("a", 0), (True, 0), ([0, 1], 0), (0, None)):
+        with pytest.raises(InvalidType, match=r"an index of (rows|columns) must be an integer"):
+            assert place in A
+    for index in (1.0, "a", (0, 1), None, slice(None), True):
+        with pytest.raises(InvalidType, match="an index of a vector must be an integer"):
+            assert index in v
+    for place in ((2, 0), (0, 3), (-3, 0)):
+        with pytest.raises(IndexOutOfBound):
+            assert place in A
+    with pytest.raises(IndexOutOfBound):
+        assert 4 in v
