@@ -6,11 +6,17 @@ How long it takes is measured by ``python -m benchmarks.importing``: a test that
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import tomllib
+import zipfile
 from pathlib import Path
 from typing import Any
+
+import pytest
+
+import semiring as sr
 
 HEAVY = ("cupy", "cupyx", "graphblas", "matplotlib", "networkx", "numba", "scipy")
 # Loaded when they are first used: parts of the package, and modules of Python that cost more than one of its own.
@@ -87,3 +93,43 @@ def test_generates_few_functions() -> None:
 def test_version_is_that_of_the_distribution() -> None:
     text = (Path(__file__).parent.parent / "pyproject.toml").read_text(encoding="utf-8")
     assert import_afresh()["version"] == tomllib.loads(text)["project"]["version"]
+
+
+ZIPPED = """
+import sys
+sys.path.insert(0, {archive!r})
+import semiring as sr
+from semiring.cli import kernels
+from semiring.engines.cuda import compile
+A = sr.Matrix.from_coo([0, 1], [1, 2], [1.0, 2.0], shape=(3, 3), device="cpu")
+double = sr.unary.register_new("zipped_double", lambda x: x + x)
+assert A.mxm(A.apply(double)).reduce("plus").value == 4
+assert kernels.rows("cpu") and kernels.rows("any")
+assert "CODEC" in compile._source("tile.cuh")
+print(sr.__file__)
+"""
+
+
+@pytest.mark.costly
+def test_runs_from_a_zip_file(tmp_path: Path) -> None:
+    """A wheel on `sys.path`: modules, kernels, and the cache of the CPU engine, which numba has for files only."""
+    archive, package = tmp_path / "semiring.whl", Path(sr.__file__).parent
+    with zipfile.ZipFile(archive, "w") as file:
+        for path in package.rglob("*"):
+            if path.is_file() and "__pycache__" not in path.parts:
+                file.write(path, path.relative_to(package.parent))
+    environment = {**os.environ, "SEMIRING_CACHE_DIR": str(tmp_path / "cache")}
+    environment.pop("PYTHONPATH", None)
+
+    def run() -> subprocess.CompletedProcess[str]:
+        program = [sys.executable, "-c", ZIPPED.format(archive=str(archive))]
+        return subprocess.run(program, capture_output=True, text=True, env=environment, cwd=tmp_path, check=False)
+
+    first = run()
+    assert first.returncode == 0, first.stderr
+    assert first.stdout.strip() == str(archive / "semiring" / "__init__.py")
+    assert "compiling CPU kernel" in first.stderr
+    second = run()
+    assert second.returncode == 0, second.stderr
+    assert "compiling" not in second.stderr
+    assert list((tmp_path / "cache").rglob("*.nbc"))

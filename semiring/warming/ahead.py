@@ -37,7 +37,7 @@ _USUAL = (
     *("bfs_levels", "bfs_parents", "bfs_trace", "sssp", "connected_components", "pagerank"),
     *("bfs_order", "degree_order", "locality_order", "reverse_cuthill_mckee"),
 )
-# The folder that contains the package.
+# The folder or the zip file that contains the package.
 _ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -162,14 +162,12 @@ class _Worker:
     def __init__(self, device: str) -> None:
         # Open for as long as the process.
         self._messages = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115
-        environment = {**os.environ, "SEMIRING_CACHE_DIR": str(Path(config.cache_dir).resolve()), "SEMIRING_QUIET": "1"}
-        for name in ("NUMBA_CACHE_DIR", "PYTHONPATH"):  # the process has a different working folder
-            if name in environment:
-                parts = environment[name].split(os.pathsep)
-                environment[name] = os.pathsep.join(os.path.abspath(part) for part in parts)
+        # This package, whatever the working folder contains; it may be in a zip file.
+        paths = os.pathsep.join(filter(None, [str(_ROOT), os.environ.get("PYTHONPATH")]))
+        environment = {"SEMIRING_CACHE_DIR": str(config.cache_dir), "SEMIRING_QUIET": "1", "PYTHONPATH": paths}
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "semiring.warming.worker", device],
-            cwd=_ROOT, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._messages, text=True,
+            [sys.executable, "-P", "-m", "semiring.warming.worker", device], env={**os.environ, **environment},
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._messages, text=True,
         )  # fmt: skip
 
     def run(self, name: str) -> dict[str, Any]:

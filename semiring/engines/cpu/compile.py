@@ -18,19 +18,21 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from importlib.resources import files
+from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any
 
 import numba
 import numpy as np
 from numba.core import event
-from numba.core.caching import IndexDataCacheFile
+from numba.core.caching import CompileResultCacheImpl, IndexDataCacheFile, _CacheLocator
 from numba.core.compiler_lock import global_compiler_lock
 
 from ...apart import apart
 from ...config import config
-from .. import compilations, direction
+from .. import compilations
 
 _settings: Any = numba.config
 # Without unused wrappers, which are an eighth of the compile time.
@@ -39,9 +41,19 @@ _njit: Any = functools.partial(numba.njit, nogil=True, error_model="numpy", no_c
 
 def _sources_digest() -> str:
     digest = hashlib.sha256(f"{numba.__version__} {np.__version__}".encode())
-    for source in (*sorted(Path(__file__).parent.rglob("*.py")), Path(direction.__file__)):
+    engines = files(__package__.rpartition(".")[0])
+    for source in (*_sources(engines / "cpu"), engines / "direction.py"):
         digest.update(source.read_bytes())
     return digest.hexdigest()[:16]
+
+
+def _sources(folder: Traversable) -> Iterator[Traversable]:
+    """Yield the modules of a folder, which may be in a zip file, and of its subfolders, in the order of their names."""
+    for item in sorted(folder.iterdir(), key=lambda item: item.name):
+        if item.is_dir():
+            yield from _sources(item)
+        elif item.name.endswith(".py"):
+            yield item
 
 
 def _cache_folder() -> str | None:
@@ -58,6 +70,34 @@ def _cache_folder() -> str | None:
 
 _folder = _cache_folder()
 _kernels: set[Any] = set()
+
+
+class _ZippedLocator(_CacheLocator):
+    """The place in the cache of a kernel whose module is in a zip file: numba caches those of files only."""
+
+    def __init__(self, function: Callable[..., Any], path: str, archive: str) -> None:
+        self._line, self._archive = function.__code__.co_firstlineno, archive
+        self._folder = os.path.join(_settings.CACHE_DIR, self.get_suitable_cache_subpath(path))  # type: ignore[no-untyped-call]
+
+    def get_cache_path(self) -> str:
+        return self._folder
+
+    def get_source_stamp(self) -> tuple[int, int]:
+        """Return the version of the zip file."""
+        facts = os.stat(self._archive)
+        return facts.st_mtime_ns, facts.st_size
+
+    def get_disambiguator(self) -> str:
+        return str(self._line)
+
+    @classmethod
+    def from_function(cls, py_func: Callable[..., Any], py_file: str) -> _ZippedLocator | None:
+        """Return the place of a kernel in the folder that is set, or None unless its module is in a zip file."""
+        archive = getattr(getattr(sys.modules.get(py_func.__module__), "__loader__", None), "archive", None)
+        return cls(py_func, py_file, archive) if archive is not None and _settings.CACHE_DIR else None
+
+
+CompileResultCacheImpl._locator_classes.insert(0, _ZippedLocator)
 
 
 def kernel(function: Callable[..., Any]) -> Any:

@@ -19,6 +19,7 @@ import os
 import re
 import tempfile
 import threading
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,7 @@ from .. import compilations
 
 __all__ = ["compile_text", "module", "module_text"]
 
-_FOLDER = Path(__file__).parent / "kernels"
+_FOLDER = files(__package__) / "kernels"
 _INCLUDE = re.compile(r'^#include "([\w/.]+)"\s*$', re.MULTILINE)
 _CODEC = re.compile(r"^typedef struct (\w+) ((?:T_)?CODEC);$", re.MULTILINE)
 _NAMES_CODEC = re.compile(r"^((?:T_)?CODEC)(?=[_.])")

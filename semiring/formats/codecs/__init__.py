@@ -14,11 +14,19 @@ from ..tiles import CodecDefinition
 Codec = str
 
 
+def _modules() -> list[str]:
+    try:
+        files = (name.partition(".") for name in os.listdir(__path__[0]))
+    except NotADirectoryError:  # a zip file, where only this module is needed
+        import pkgutil
+
+        return [module.name for module in pkgutil.iter_modules(__path__)]
+    return [name for name, _, suffix in files if suffix == "py" and name != "__init__"]
+
+
 def _definitions() -> dict[str, CodecDefinition]:
     """Return the definitions of all modules of this folder by name, in their stated order."""
-    files = (name.partition(".") for name in os.listdir(__path__[0]))
-    names = [name for name, _, suffix in files if suffix == "py" and name != "__init__"]
-    found = {name: importlib.import_module(f"{__name__}.{name}").DEFINITION for name in names}
+    found = {name: importlib.import_module(f"{__name__}.{name}").DEFINITION for name in _modules()}
     return dict(sorted(found.items(), key=lambda item: item[1].order))
 
 
