@@ -68,6 +68,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     ----------
     argv : the words after ``semiring``; by default those of the process
     """
+    if sys.stdout is None:  # closed by the caller, as in `semiring info >&-`: its descriptor may become that of a file
+        _print_error("error: standard output is closed")
+        return ERROR
     try:
         args = parser().parse_args(argv)
     except SystemExit as stop:  # argparse has printed the help, the version, or what is wrong

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import sys
 from collections.abc import Mapping, Sequence
@@ -13,9 +14,12 @@ import numpy as np
 
 
 def emit(facts: Mapping[str, Any], *, as_json: bool) -> None:
-    """Print facts: as aligned lines of text, or as one JSON object with the same names."""
+    """Print facts: as aligned lines of text, or as one JSON object with the same names.
+
+    JSON has no numbers that are not finite: they are the strings ``"NaN"``, ``"Infinity"`` and ``"-Infinity"``.
+    """
     if as_json:
-        print(json.dumps(facts, default=_json_value))
+        print(json.dumps(_json_value(facts), allow_nan=False))
         return
     shown = {name.replace("_", " "): value for name, value in facts.items() if value is not None}
     width = max(map(len, shown), default=0)
@@ -37,8 +41,15 @@ def text(value: Any) -> str:
 
 
 def _json_value(value: Any) -> Any:
-    """Convert a value that JSON does not support, such as a NumPy scalar."""
-    return value.item() if isinstance(value, np.generic) else str(value)
+    """Return a value of the types that JSON has; NumPy's numbers become Python's."""
+    value = value.item() if isinstance(value, np.generic) else value
+    if isinstance(value, Mapping):
+        return {str(name): _json_value(part) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_json_value(part) for part in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return "NaN" if math.isnan(value) else f"{'-' if value < 0 else ''}Infinity"
+    return value if value is None or isinstance(value, bool | int | float) else str(value)
 
 
 def cell(value: Any) -> str:

@@ -14,7 +14,7 @@ import pytest
 
 import semiring as sr
 from semiring import Matrix, Vector
-from semiring.cli import algorithms, main
+from semiring.cli import algorithms, main, report
 from semiring.cli.outcome import Outcome
 from semiring.cli.parameters import options_of
 from semiring.exceptions import SemiringError
@@ -35,9 +35,18 @@ def graph(tmp_path: Path) -> str:
 def as_json(capsys: pytest.CaptureFixture[str]) -> Callable[..., Any]:
     def run(*words: str) -> Any:
         assert main([*words, "--json", "--no-progress"]) == 0
-        return json.loads(capsys.readouterr().out)
+        return strictly(capsys.readouterr().out)
 
     return run
+
+
+def strictly(text: str) -> Any:
+    """Read JSON, which has neither NaN nor infinities: Python's reader accepts them."""
+
+    def refuse(constant: str) -> None:
+        pytest.fail(f"{constant} is not JSON: {text[:300]}")
+
+    return json.loads(text, parse_constant=refuse)
 
 
 def test_every_function_has_a_command() -> None:
@@ -59,13 +68,11 @@ COMMANDS = sorted(algorithms.functions())
 SAMPLE = sampling.draw("commands", COMMANDS, 6)
 
 
-@pytest.mark.costly
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=sampling.marks(name, SAMPLE, pytest.mark.wide)) for name in COMMANDS]
-)
-def test_a_command_is_its_function(name: str, graph: str, capsys: pytest.CaptureFixture[str]) -> None:
-    function, A = algorithms.functions()[name], sr.io.read(graph)
-    words, given = [], {}
+def options_for(name: str) -> tuple[list[str], dict[str, Any]]:
+    """Options of a command and arguments of its function, for all that have no default."""
+    function = algorithms.functions()[name]
+    words: list[str] = []
+    given: dict[str, Any] = {}
     for option in algorithms.options_of(function) or []:
         if option.kind == "vertex":
             words += [option.flag, "1"]
@@ -80,6 +87,16 @@ def test_a_command_is_its_function(name: str, graph: str, capsys: pytest.Capture
                 pytest.skip(f"{name} needs a file for {option.name}")
             words += [option.flag, ",".join(map(str, value)) if isinstance(value, list) else str(value)]
             given[option.name] = value
+    return words, given
+
+
+@pytest.mark.costly
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=sampling.marks(name, SAMPLE, pytest.mark.wide)) for name in COMMANDS]
+)
+def test_a_command_is_its_function(name: str, graph: str, capsys: pytest.CaptureFixture[str]) -> None:
+    function, A = algorithms.functions()[name], sr.io.read(graph)
+    words, given = options_for(name)
     expected, refusal = None, ""
     try:
         expected = Outcome(function(A, **given), function.__name__).wait()
@@ -94,7 +111,7 @@ def test_a_command_is_its_function(name: str, graph: str, capsys: pytest.Capture
         assert "(A" not in shown
         return
     assert main([name, graph, *words, "--json", "--no-progress"]) == 0
-    found = json.loads(capsys.readouterr().out)
+    found = strictly(capsys.readouterr().out)
     assert found["rows"] == 8
     for fact, value in expected.facts.items():
         shown = json.loads(
@@ -103,6 +120,54 @@ def test_a_command_is_its_function(name: str, graph: str, capsys: pytest.Capture
         assert found[fact] == pytest.approx(shown) if isinstance(shown, float) else found[fact] == shown
     if "top" in found:
         assert len(found["top"]) == min(10, expected.table().order.size)
+
+
+@pytest.mark.costly
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=sampling.marks(name, SAMPLE, pytest.mark.wide)) for name in COMMANDS]
+)
+@pytest.mark.parametrize("weights", [[], [np.inf, 2.0], [np.nan, 2.0]], ids=["no edges", "infinity", "NaN"])
+def test_json_of_results_that_are_not_finite(
+    name: str, weights: list[float], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    i, j = [0, 1, 1, 2][: 2 * len(weights)], [1, 0, 2, 1][: 2 * len(weights)]
+    path = str(tmp_path / "small.srb")
+    sr.io.write(path, Matrix.from_coo(i, j, np.repeat(weights, 2), shape=(4, 4)))
+    if main([name, path, *options_for(name)[0], "--json", "--no-progress"]) == 0:
+        strictly(capsys.readouterr().out)
+
+
+def test_json_names_numbers_that_are_not_finite(as_json: Callable[..., Any], tmp_path: Path) -> None:
+    path = str(tmp_path / "small.srb")
+    sr.io.write(path, Matrix.from_coo([0, 1, 1], [1, 2, 3], [1.0, np.inf, 2.0], shape=(4, 4)))
+    found = as_json("sssp", path, "--source", "0")
+    assert {row["vertex"]: row["value"] for row in found["top"]} == {0: 0.0, 1: 1.0, 2: "Infinity", 3: 3.0}
+    assert found["largest"] == "Infinity"
+    sr.io.write(path, Matrix(float, 3, 3))
+    assert "NaN" in as_json("reciprocity", path).values()
+
+
+def test_emitted_values(capsys: pytest.CaptureFixture[str]) -> None:
+    facts = {
+        "numbers": [
+            np.float32("inf"),
+            -np.inf,
+            np.float64("nan"),
+            1.5,
+            np.int8(3),
+            np.uint64(2**63),
+            True,
+            np.bool_(0),
+        ],
+        "parts": ({"x": float("nan"), "y": None}, (1, "inf")),
+        "value": 1 + 2j,
+    }
+    report.emit(facts, as_json=True)
+    assert strictly(capsys.readouterr().out) == {
+        "numbers": ["Infinity", "-Infinity", "NaN", 1.5, 3, 2**63, True, False],
+        "parts": [{"x": "NaN", "y": None}, [1, "inf"]],
+        "value": "(1+2j)",
+    }
 
 
 def test_the_table_has_the_largest_first(graph: str, as_json: Callable[..., Any]) -> None:

@@ -82,6 +82,35 @@ def test_a_folder(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert failure(capsys, "info", str(tmp_path / name)).endswith(f"{name}: Is a directory")
 
 
+def test_closed_output(graph: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """One line and code 1, before any work: a file that is opened next would have the descriptor of standard output."""
+    commands = [
+        *(
+            ["info", graph],
+            ["info"],
+            ["bfs", graph, "--json"],
+            ["pagerank", graph, "--out", "-"],
+            ["cache"],
+            ["--help"],
+        ),
+        *(
+            ["convert", graph, graph],
+            ["completion", "bash"],
+            ["triangle-count", graph],
+            ["generate", "path", "3", graph],
+        ),
+    ]
+    before = Path(graph).read_bytes()
+    monkeypatch.setattr(sys, "stdout", None)
+    for words in commands:
+        assert main(words) == 1
+        assert capsys.readouterr().err == "semiring: error: standard output is closed\n"
+    assert Path(graph).read_bytes() == before
+    command = ["sh", "-c", '"$0" "$@" >&-', sys.executable, "-m", "semiring", "info", graph]
+    finished = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (finished.returncode, finished.stderr) == (1, "semiring: error: standard output is closed\n")
+
+
 def test_malformed_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "bad.mtx"
     path.write_text("%%MatrixMarket matrix coordinate pattern general\n2 2 1\n3 1\n")
