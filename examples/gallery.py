@@ -115,6 +115,17 @@ def communities(A: Matrix) -> list[Any]:
     return [before, after]
 
 
+def drawing(A: Matrix) -> list[Any]:
+    """Draw a graph with names and weights, and the roads near a crossing."""
+    left, right = axes = panels(2)
+    ways = [("Oslo", "Bergen", 463), ("Oslo", "Bodø", 1198), ("Bodø", "Narvik", 301), ("Narvik", "Tromsø", 233)]
+    flights = [("Bergen", "Tromsø", 1210), ("Tromsø", "Oslo", 1117), ("Oslo", "Tromsø", 1117)]
+    Matrix.from_edgelist(ways + flights, relabel=True).draw(weights=True, title="five towns", ax=left)
+    _, near = sr.algorithms.ego_graph(A, 1000, radius=14)
+    near.draw(labels=False, title=f"{near.nrows} crossings of New York within 14 steps", ax=right)
+    return axes
+
+
 def club() -> list[Any]:
     """Draw the karate club with NetworkX: colours are communities, areas betweenness."""
     import networkx as nx
@@ -152,6 +163,7 @@ def main() -> None:
         "degrees": degrees(S),
         "spy": orders(A),
         "communities": communities(planted()),
+        "drawing": drawing(A),
         "club": club(),
     }
     for name, axes in pictures.items():

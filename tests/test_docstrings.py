@@ -176,7 +176,7 @@ def test_the_check_reports_what_is_missing() -> None:
 
 def failures(one: Public) -> str:
     """Run the example of one name; return each expression with another value than documented, and both values."""
-    if re.search(r"plot|\.(spy|hist)$", one.name) and importlib.util.find_spec("matplotlib") is None:
+    if re.search(r"plot|\.(spy|hist|draw)$", one.name) and importlib.util.find_spec("matplotlib") is None:
         return ""
     function = inspect.unwrap(one.thing)
     module = importlib.import_module(function.__module__)

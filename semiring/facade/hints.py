@@ -39,7 +39,7 @@ _BOTH = {
     "array_equal": ".isequal(other)",
     "zeros_like empty_like": "Matrix(A.dtype, A.nrows, A.ncols) or Vector(v.dtype, v.size), which have no entries",
     "ones_like full_like": "C(A.S) << 1 for the same entries, or C << 1 for all positions",
-    "plot draw": ".spy() of a Matrix, .hist() of a Vector, and semiring.plot",
+    "plot draw": ".spy() and .draw() of a Matrix, .hist() of a Vector, and semiring.plot",
 }
 _MATRIX = {
     "tocsr tocsc tocoo asformat to_scipy to_scipy_sparse": "semiring.io.to_scipy_sparse(A)",

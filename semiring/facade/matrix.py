@@ -30,6 +30,7 @@ from . import (
     matrix_edges,
     matrix_listed,
     matrix_reductions,
+    plots,
     rowwise,
 )
 from .matrix_operations import MatrixOperations
@@ -125,6 +126,8 @@ class Matrix(MatrixOperations):
     items = iteration.items
     iter_rows = iteration.iter_rows
     iter_columns = iteration.iter_columns
+    spy = plots.spy
+    draw = plots.draw
 
     # -- conversions -------------------------------------------------------------------------------------
 
@@ -387,37 +390,6 @@ class Matrix(MatrixOperations):
                 f"or del, deletes)"
             )
         self._become(assign(self.store, i, j, source, write=write))
-
-    def spy(self, order: Any = None, *, resolution: int = 400, title: str | None = None, ax: Any = None) -> Any:
-        """Draw where the entries are, through matplotlib: `semiring.plot.spy`.
-
-        Parameters
-        ----------
-        order, resolution, title, ax : as in `semiring.plot.spy`
-
-        Returns
-        -------
-        matplotlib.axes.Axes, or a list of two with `order`
-
-        Raises
-        ------
-        NotSupported
-            If matplotlib is not installed.
-        DimensionMismatch, InvalidValue
-
-        Notes
-        -----
-        Cost O(nvals).  Synchronises, and copies only the counts of the cells from a GPU.
-
-        Examples
-        --------
-        >>> axes = sr.random.grid2d(4, 4).spy(resolution=100)
-        >>> len(axes.images)
-        1
-        """
-        from ..plot import spy
-
-        return spy(self, order, resolution=resolution, title=title, ax=ax)
 
     def __repr__(self) -> str:
         return display.matrix(self)

@@ -4,8 +4,9 @@
     hist(v)                  how often values occur
     degree_distribution(A)   how many vertices have each degree
     frontiers(levels)        the sizes of the levels of a search
+    draw(A)                  the vertices and edges of a small graph, at the positions of layout(A)
 
-Each function counts on the device of its argument and copies the counts alone to the host, so graphs of any size and
+The others count on the device of their argument and copy the counts alone to the host, so graphs of any size and
 storage kind can be drawn.  Each draws on the matplotlib axes in ``ax=``, or on those of a new figure, and returns them.
 """
 
@@ -20,14 +21,18 @@ from ..formats import CSR, HyperPattern
 from ..memory.allocation import reports_memory
 from ..storage.coerce import permutation
 from . import counts
+from .graph import draw, layout
 from .panels import frontier_panel
-from .style import BLUES, axes_for, labelled, plain, titled
+from .style import BLUES, axes_for, labelled, plain, titled, width_points
 
 if TYPE_CHECKING:
     from ..facade.matrix import Matrix
     from ..facade.vector import Vector
 
-__all__ = ["degree_distribution", "frontiers", "hist", "spy"]
+__all__ = ["degree_distribution", "draw", "frontiers", "hist", "layout", "spy"]
+
+# Points of the width of axes in which the legend of a search has explanations.
+_WIDE = 230.0
 
 
 @reports_memory
@@ -230,7 +235,10 @@ def frontiers(levels: Any, A: Matrix | None = None, *, title: str | None = None,
     )
     reached = f"{int(vertices.sum()):,} vertices in {vertices.size:,} levels"
     frontier_panel(axis, series, reached if title is None else title)
-    axis.legend(loc="best", frameon=False, fontsize=8, labelcolor="linecolor", handlelength=1.4)
+    handles, texts = axis.get_legend_handles_labels()
+    if width_points(axis) < _WIDE:
+        texts = [text.partition(":")[0] for text in texts]
+    axis.legend(handles, texts, loc="best", frameon=False, fontsize=8, labelcolor="linecolor", handlelength=1.4)
     return axis
 
 
