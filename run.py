@@ -225,12 +225,14 @@ def exhaustive(arguments: list[str]) -> int:
 
 
 def docs(arguments: list[str]) -> int:
-    """Build the documentation and check its links; a warning is an error.
+    """Build the documentation, check its links and what its search finds first; a warning is an error.
 
     Every page is read again: the build would not repeat a warning of a cached page.
     """
     code = tool("sphinx", "-W", "--keep-going", "-E", "-b", "html", "docs", "docs/_build", *arguments)
-    return code or subprocess.call([str(PYTHON), "docs/check_links.py"], cwd=ROOT)
+    for check in ("docs/check_links.py", "docs/check_search.py"):
+        code = code or subprocess.call([str(PYTHON), check], cwd=ROOT)
+    return code
 
 
 def package(arguments: list[str]) -> int:

@@ -1,4 +1,5 @@
-"""Check the links of the built pages: files, anchors and pictures exist; links to other sites are counted.
+"""Check the links of the built pages: files, anchors and pictures exist; links to other sites are counted; names of
+algorithms in tables are links.
 
     python docs/check_links.py [docs/_build]
 
@@ -7,6 +8,7 @@ Nothing is fetched, so the check needs no network. The exit code is 1 if a link 
 
 from __future__ import annotations
 
+import re
 import sys
 from collections import Counter
 from html.parser import HTMLParser
@@ -50,15 +52,30 @@ def check(root: Path) -> tuple[list[str], Counter[str], int]:
     return broken, hosts, internal
 
 
+def unlinked(root: Path) -> list[str]:
+    """Return the names of functions in tables of the pages on algorithms that are no links to the API pages."""
+    found = []
+    for path in sorted((root / "algorithms").glob("*.html")):
+        cells = "".join(re.findall(r"<td>.*?</td>", path.read_text(encoding="utf-8"), flags=re.DOTALL))
+        plain = re.sub(r"<a .*?</a>", "", cells, flags=re.DOTALL)
+        names = re.findall(r'<code class="[^"]*"><span class="pre">(\w+)</span></code>', plain)
+        known = "".join(api.read_text(encoding="utf-8") for api in (root / "api").glob("algorithms_*.html"))
+        found += [f"{path.name}: {name}" for name in names if f'id="semiring.algorithms.{name}"' in known]
+    return found
+
+
 def main() -> int:
-    """Print what was found; return 1 if a link is broken or if there are no pages."""
+    """Print what was found; return 1 if a link is broken or missing, or if there are no pages."""
     root = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parent / "_build")
     broken, hosts, internal = check(root)
+    without = unlinked(root)
     for line in broken:
         print(f"broken link: {line}", file=sys.stderr)
+    for line in without:
+        print(f"no link: {line}", file=sys.stderr)
     print(f"{internal} internal links checked, {len(broken)} broken; external ones, not opened:")
     print("  " + ", ".join(f"{host} ({count})" for host, count in hosts.most_common()))
-    return int(bool(broken) or not internal)
+    return int(bool(broken or without) or not internal)
 
 
 if __name__ == "__main__":

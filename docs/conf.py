@@ -18,7 +18,11 @@ copyright = author
 release = importlib.metadata.version("semiring")
 
 # Formulas are rendered by a copy of MathJax in the pages: they need no network.
-extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx-mathjax-offline"]
+extensions = [
+    *("myst_nb", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx.ext.napoleon", "sphinx-mathjax-offline"),
+    "name_links",
+]
+autosummary_generate = False  # the tables only: reference_pages writes the pages
 exclude_patterns = ["_build", "jupyter_execute"]
 myst_enable_extensions = ["colon_fence", "dollarmath"]
 myst_heading_anchors = 4
@@ -38,6 +42,7 @@ html_theme = "furo"
 html_title = "semiring"
 html_static_path = ["static"]
 html_css_files = ["pages.css"]
+html_search_scorer = str(Path(__file__).parent / "search_scorer.js")
 
 
 def setup(app: object) -> None:

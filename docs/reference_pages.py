@@ -37,7 +37,7 @@ def write() -> None:
     for family, names in sorted(_families().items()):
         pages[f"algorithms_{family}"] = (f"semiring.algorithms: {family}", _functions("semiring.algorithms", names))
     for name, (title, parts) in pages.items():
-        _write(FOLDER / f"{name}.md", f"{NOTE}# {title}\n\n" + "\n".join(parts))
+        _write(FOLDER / f"{name}.md", f"{NOTE}# {title}\n\n{_contents(parts)}\n" + "\n".join(parts))
     listed = "\n".join(pages)
     _write(
         FOLDER / "index.md", f"{NOTE}# API\n\nEvery public name, from its docstring.\n\n```{{toctree}}\n{listed}\n```\n"
@@ -45,6 +45,17 @@ def write() -> None:
     for path in FOLDER.glob("*.md"):
         if path.stem not in pages and path.stem != "index":
             path.unlink()
+
+
+def _contents(parts: list[str]) -> str:
+    """Return a table of the names on a page with their first lines: of a page with one class, of its members."""
+    names = [part.partition(":: ")[2].partition("\n")[0] for part in parts]
+    if len(names) == 1:
+        thing: Any = reduce(getattr, names[0].split(".")[1:], sr)
+        members = [name for name in dir(thing) if not name.startswith("_") and getattr(thing, name).__doc__]
+        names = [f"{names[0]}.{name}" for name in members]
+    listed = "\n".join(f"   ~{name}" for name in names)
+    return f"```{{eval-rst}}\n.. autosummary::\n   :nosignatures:\n\n{listed}\n```\n"
 
 
 def _write(path: Path, text: str) -> None:

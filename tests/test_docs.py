@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import ast
 import importlib
+import importlib.util
+import operator
 import re
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -107,6 +111,99 @@ def test_broken_links_of_built_pages_are_reported(tmp_path: Path) -> None:
         found = checked(link)
         assert found.returncode == 1
         assert f"broken link: a.html: {link}" in found.stderr
+
+
+def test_names_in_tables_without_links_are_reported(tmp_path: Path) -> None:
+    for folder in ("algorithms", "api"):
+        (tmp_path / folder).mkdir()
+    (tmp_path / "api" / "algorithms_paths.html").write_text('<dt id="semiring.algorithms.sssp">')
+    program = [sys.executable, str(ROOT / "docs" / "check_links.py"), str(tmp_path)]
+    code = '<code class="docutils"><span class="pre">sssp</span></code>'
+    cells = {f'<td><a href="../api/algorithms_paths.html">{code}</a></td>': 0, f'<a href="#"></a><td>{code}</td>': 1}
+    for cell, expected in cells.items():
+        (tmp_path / "algorithms" / "paths.html").write_text(cell)
+        found = subprocess.run(program, capture_output=True, text=True, check=False)
+        assert found.returncode == expected
+        assert ("no link: paths.html: sssp" in found.stderr) == bool(expected)
+
+
+def from_docs(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, ROOT / "docs" / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def is_public(name: str) -> bool:
+    """Whether an object is listed by the module that its name begins with."""
+    holder, _, last = name.rpartition(".")
+    if not resolves(name.removeprefix("semiring")):
+        return False
+    return last in getattr(operator.attrgetter(holder)(SimpleNamespace(semiring=sr)), "__all__", [last])
+
+
+@pytest.mark.parametrize(
+    ("code", "where", "name"),
+    [
+        ("pagerank", {}, "semiring.algorithms.pagerank"),
+        ("common_neighbors(A)", {}, "semiring.algorithms.common_neighbors"),
+        ("sr.io.read(path)", {}, "semiring.io.read"),
+        ("A.spy(order)", {}, "semiring.Matrix.spy"),
+        ("v.hist(bins)", {}, "semiring.Vector.hist"),
+        ("plot.frontiers(levels, A)", {}, "semiring.plot.frontiers"),
+        ("apply", {}, "semiring.Matrix.apply"),
+        ("hist", {"section": "Vector"}, "semiring.Vector.hist"),
+        ("shape", {"section": "Scalar"}, "semiring.Scalar.shape"),
+        ("Matrix.from_coo(rows, columns)", {"page": "cugraph", "column": 1}, "semiring.Matrix.from_coo"),
+        ("pagerank", {"page": "cugraph", "column": 0}, None),
+        ("density", {"page": "networkx"}, None),
+        ("device", {}, None),
+        ("damping=0.5", {}, None),
+        ("A + B", {}, None),
+        ("np.sqrt(A)", {}, None),
+    ],
+)
+def test_names_in_tables_lead_to_their_objects(code: str, where: dict[str, Any], name: str | None) -> None:
+    options = {"page": "algorithms/paths", "column": 0, "section": "", **where}
+    named = from_docs("name_links").targets(code, **options)
+    assert next((one for one in named if is_public(one)), None) == name
+
+
+def test_all_algorithms_in_tables_are_linked() -> None:
+    targets = from_docs("name_links").targets
+    counted = 0
+    for page in sorted((ROOT / "docs" / "algorithms").glob("*.md")):
+        rows = [line for line in page.read_text(encoding="utf-8").splitlines() if line.startswith("|")]
+        for name in set(CODE.findall(" ".join(rows))) & set(sr.algorithms.__all__):
+            counted += 1
+            assert f"semiring.algorithms.{name}" in targets(name, page=f"algorithms/{page.stem}", column=0, section="")
+    assert counted > 100
+
+
+def test_the_search_knows_the_pages(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The pages of words exist, and the scorer matches those that index.md lists as background."""
+    words = from_docs("name_links")
+    assert [page for page in words.WORDS if not (ROOT / "docs" / f"{page}.md").exists()] == []
+    monkeypatch.setitem(sys.modules, "name_links", words)
+    search = from_docs("check_search")
+    assert {page for page in search.EXPECTED.values() if not page.startswith("api/")} <= set(words.WORDS)
+    decisions, background = search.scorer()
+    index = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
+    listed = index.partition(":caption: Background")[2].partition("```")[0].split()
+    assert len(listed) > 3
+    for path in (ROOT / "docs").rglob("*.md"):
+        page = path.relative_to(ROOT / "docs").with_suffix("").as_posix()
+        if page in listed and page != "decisions/index":
+            assert background.match(page), page
+        elif not page.startswith(("decisions/", "_build/", "api/")) and page != "algorithms/proofs":
+            assert not background.match(page), page
+            assert not decisions.match(page), page
+    assert decisions.match("decisions/0001-immutable-stores")
+    names = words.words_of("networkx")
+    assert "nx.pagerank" in names
+    assert len(names) > 300
 
 
 def test_the_functions_for_users_of_cugraph_exist() -> None:
