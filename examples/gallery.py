@@ -35,6 +35,14 @@ def panels(count: int) -> list[Any]:
     return list(np.ravel(axes))
 
 
+def stacked(count: int) -> list[Any]:
+    """Return axes below one another in a new figure, as wide as a phone."""
+    from matplotlib import pyplot
+
+    _, axes = pyplot.subplots(count, 1, figsize=(3.6, 2.9 * count), layout="constrained")
+    return list(axes)
+
+
 def titled(axis: Any, title: str) -> None:
     """Set a title in the style of `semiring.plot`."""
     axis.set_title(title, loc="left", fontsize=10)
@@ -70,9 +78,9 @@ def labyrinth(size: int = 32) -> list[Any]:
     return axes
 
 
-def levels(S: Matrix, A: Matrix) -> list[Any]:
+def levels(S: Matrix, A: Matrix, axes: list[Any]) -> list[Any]:
     """Draw the sizes of the levels of a search of two graphs."""
-    left, right = axes = panels(2)
+    left, right = axes
     hub = int(S.reduce_rowwise("count").reduce("argmax"))
     found = sr.algorithms.bfs_levels(S, hub)
     plot.frontiers(found, S, title="levels of a social-like graph", ax=left)
@@ -159,7 +167,8 @@ def main() -> None:
     A, S = roads(), sr.random.rmat(14, 16, seed=1)
     pictures = {
         "labyrinth": labyrinth(),
-        "levels": levels(S, A),
+        "levels": levels(S, A, panels(2)),
+        "levels_phone": levels(S, A, stacked(2)),
         "degrees": degrees(S),
         "spy": orders(A),
         "communities": communities(planted()),
@@ -167,7 +176,7 @@ def main() -> None:
         "club": club(),
     }
     for name, axes in pictures.items():
-        axes[0].figure.savefig(folder / f"{name}.png", dpi=110, metadata={"Software": None})
+        axes[0].figure.savefig(folder / f"{name}.png", dpi=200 if "phone" in name else 110, metadata={"Software": None})
         print(f"wrote {name}.png")
 
 

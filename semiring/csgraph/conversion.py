@@ -69,7 +69,7 @@ def in_place_of(
 
         @functools.wraps(ours)
         def called(*arguments: P.args, **named: P.kwargs) -> R:
-            graph = arguments[0] if arguments else named.get(first)
+            graph: Any = arguments[0] if arguments else named.get(first)
             if not is_on_gpu(graph) and (not _accepted(graph, formats) or (graph.size < least and Policy.by_time)):
                 return theirs(*arguments, **named)  # type: ignore[no-any-return]
             return ours(*arguments, **named)

@@ -172,7 +172,7 @@ def _edges(axis: Any, where: Floats, i: Any, j: Any, arrows: set[tuple[int, int]
         from matplotlib.collections import LineCollection
 
         axis.add_collection(
-            LineCollection(np.stack([where[i], where[j]], axis=1), colors=FAINT, linewidths=0.9, zorder=1)
+            LineCollection(list(np.stack([where[i], where[j]], axis=1)), colors=FAINT, linewidths=0.9, zorder=1)
         )
         return
     from matplotlib.patches import FancyArrowPatch

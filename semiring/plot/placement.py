@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..exceptions import InvalidValue
-from ..ops import closure_many
+from ..ops.public_closures import closure_many
 
 if TYPE_CHECKING:
     from ..facade.matrix import Matrix
@@ -102,7 +102,8 @@ def _upright(x: Floats) -> Floats:
         x = x @ axes.T
         largest = x[np.abs(x).argmax(axis=0), np.arange(2)]
         x = x * np.where(largest < 0, -1.0, 1.0)
-    return x - x.min(axis=0)
+    moved: Floats = x - x.min(axis=0)
+    return moved
 
 
 def _packed(parts: list[Floats]) -> list[Floats]:

@@ -49,11 +49,12 @@ def _arrange(figure: Any) -> None:
 
     The engine is ``"tight"``: a program may still call `tight_layout` or `subplots_adjust` without a warning.
     """
-    from matplotlib import rcParams
+    import matplotlib
 
     root = figure.get_figure(root=True) if hasattr(figure, "get_figure") else figure
+    settings: Any = matplotlib.rcParams
     pars = root.subplotpars
-    untouched = all(getattr(pars, side) == rcParams[f"figure.subplot.{side}"] for side in vars(pars))
+    untouched = all(getattr(pars, side) == settings[f"figure.subplot.{side}"] for side in vars(pars))
     if root.get_layout_engine() is None and untouched:
         root.set_layout_engine("tight")
 

@@ -334,3 +334,68 @@ def test_a_solver_of_scipy() -> None:
     x, failed = linear.cg(A, ARRAY, rtol=1e-10)
     assert not failed
     np.testing.assert_allclose(A.matvec(x), ARRAY, atol=1e-8)
+
+
+def test_where_arrays_are_accepted(A: Matrix, v: Vector) -> None:
+    """The table of docs/numpy.md."""
+    i, keep, p = np.array([0, 2]), ARRAY > 0, np.array([3, 1, 0, 2])
+    assert Vector.from_coo(i, ARRAY[:2], size=4).to_dict() == {0: 1, 2: 2}
+    assert sr.Labels(i).row(2) == 1
+    assert v[i].to_dict() == {0: 5, 1: 6}
+    assert A[keep, i].shape == (2, 2)
+    w, B = v.dup(), A.dup()
+    w(v.S) << ARRAY
+    B[i, i] = SQUARE[:2, :2]
+    assert w.to_dict() == {0: 1, 2: -3}
+    assert B[2, 2].value == SQUARE[1, 1]
+    assert v.isequal(v.ewise_mult(np.ones(4)))
+    assert A.kronecker(np.ones((1, 1))).isequal(A)
+    assert A.permute(p).nvals == A.nvals
+    assert v.reduce_by(np.array([0, 0, 1, 1])).to_dict() == {0: 5, 1: 6}
+    assert sr.algorithms.induced_subgraph(A, i).shape == (2, 2)
+    assert A.apply("plus", right=np.float64(1)).nvals == A.nvals
+
+
+def test_where_arrays_are_refused(A: Matrix, v: Vector, tmp_path: Any) -> None:
+    """The rest of the table: each with an error of the library."""
+    refused: list[Callable[[], Any]] = [
+        lambda: A[SQUARE > 4],
+        lambda: A.mxv(v, mask=ARRAY > 0),
+        lambda: A(SQUARE > 4) << A,
+        lambda: A.apply("plus", right=ARRAY),
+        lambda: sr.algorithms.pagerank(SQUARE),  # type: ignore[arg-type]
+        lambda: sr.algorithms.pagerank(A, personalization=ARRAY),
+        lambda: sr.algorithms.modularity(A, np.array([0, 0, 1, 1])),  # type: ignore[arg-type]
+        lambda: sr.algorithms.katz_centrality(A, beta=ARRAY),  # type: ignore[arg-type]
+        lambda: sr.ops.closure(v, SQUARE, "min_plus"),  # type: ignore[call-overload]
+        lambda: sr.plot.layout(SQUARE),  # type: ignore[arg-type]
+        lambda: sr.io.write(tmp_path / "x.mtx", SQUARE),  # type: ignore[arg-type]
+        lambda: sr.hstack([A, SQUARE]),  # type: ignore[list-item]
+        lambda: sr.block([[A, SQUARE]]),  # type: ignore[list-item]
+        lambda: sr.concat([[A, SQUARE]]),  # type: ignore[list-item]
+        lambda: sr.vstack([v, ARRAY]),  # type: ignore[list-item]
+    ]
+    for call in refused:
+        with pytest.raises(SemiringError):
+            call()
+    assert not (tmp_path / "x.mtx").exists()
+
+
+def test_sums_of_booleans_are_counts(A: Matrix) -> None:
+    """The table of docs/operators.md."""
+    B, v = A.apply("one").dup(bool), Vector.full(True, 4)
+    for operator_ in ("plus", "times"):
+        assert v.reduce(operator_).dtype == B.reduce_rowwise(operator_).dtype == B.scan(operator_).dtype == np.int64
+        assert v.reduce_by([0, 0, 1, 1], operator_).dtype == np.int64
+        assert B.mxm(B, f"{operator_}_first").dtype == np.int64
+        assert v.ewise_add(v, operator_).dtype == B.ewise_mult(B, operator_).dtype == bool
+    assert v.reduce("plus").value == 4
+    assert (B @ v).to_dict() == {0: 2, 1: 1, 3: 1}
+    assert (B @ B).dtype == (v @ v).dtype == np.int64
+    assert (v + v).dtype == (v * v).dtype == (v - v).dtype == B.kronecker(B).dtype == v.outer(v).dtype == bool
+    assert (v - v).to_dict() == dict.fromkeys(range(4), False)
+    for name in ("min", "max", "any", "lor", "land", "lxor"):
+        assert v.reduce(name).dtype == B.mxm(B, f"{name}_first").dtype == bool
+    w = Vector(bool, 4)
+    w << B @ v
+    assert (w.dtype, w.to_dict()) == (np.dtype(bool), {0: True, 1: True, 3: True})

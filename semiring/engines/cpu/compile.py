@@ -97,7 +97,8 @@ class _ZippedLocator(_CacheLocator):
         return cls(py_func, py_file, archive) if archive is not None and _settings.CACHE_DIR else None
 
 
-CompileResultCacheImpl._locator_classes.insert(0, _ZippedLocator)
+_locators: Any = CompileResultCacheImpl._locator_classes
+_locators.insert(0, _ZippedLocator)
 
 
 def kernel(function: Callable[..., Any]) -> Any:
