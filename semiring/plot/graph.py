@@ -54,8 +54,9 @@ def layout(A: Matrix, *, seed: int = 0) -> Floats:
     Examples
     --------
     >>> import semiring as sr
-    >>> sr.plot.layout(sr.random.path(3)).round(1)[:, 1].tolist()
-    [0.0, 0.0, 0.0]
+    >>> x = sr.plot.layout(sr.random.path(3))
+    >>> [float(np.linalg.norm(x[v] - x[0]).round(1)) for v in range(3)]
+    [0.0, 1.0, 2.0]
     """
     _check("layout", A)
     return placed(A, seed)
