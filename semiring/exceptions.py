@@ -21,6 +21,7 @@ __all__ = [
     "EmptyObject",
     "GraphProperty",
     "GraphblasException",
+    "GuessedLayout",
     "IgnoredColumns",
     "IndexOutOfBound",
     "IntegerOverflow",
@@ -264,6 +265,14 @@ class NegativeCycle(SemiringError, ValueError):
 
 class GraphProperty(InvalidValue):
     """An algorithm needs a property that the graph lacks (symmetry, no cycle); the message names a remedy."""
+
+
+class GuessedLayout(UserWarning):
+    """A warning: how the lines of an edge list are read was guessed; the message names the option that decides it.
+
+    Whether the first line holds the names of columns (``header=``), what separates columns (``sep=``), and whether a
+    line is a comment (``comment=``).
+    """
 
 
 class IgnoredColumns(UserWarning):

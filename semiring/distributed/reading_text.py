@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 from semiring import Matrix
 
 from ..dtypes import FP64, lookup
-from ..exceptions import DuplicateIndex, InvalidFormat
-from ..io.edge_layouts import EdgeLayout, edge_layout, is_text_id
-from ..io.edge_lists import check_rows, in_proportion, named_edges, weights_as
-from ..io.edge_names import numbers_of, warn_of_columns
-from ..io.files import PathLike
+from ..exceptions import DuplicateIndex, InvalidFormat, NotSupported
+from ..io.edge_dialect import BOM
+from ..io.edge_layouts import EdgeLayout, edge_layout, is_large_id, is_text_id
+from ..io.edge_lists import check_rows, in_proportion, weights_as
+from ..io.edge_names import as_integers, is_quoted, number_names, warn_if_unrepeated
+from ..io.files import PathLike, extension
 from ..io.label_sets import set_label_sets
 from ..io.matrix_market import CLASSES, entry_columns, mirrored, values_of
 from ..io.matrix_market_header import Header, read_header
@@ -38,10 +39,16 @@ def read_edges(
     grid: Grid,
     *,
     relabel: bool = False,
-    directed: bool = True,
+    header: bool | None = None,
+    sep: str | None = None,
+    comment: str | None = None,
+    source: str | int | None = None,
+    target: str | int | None = None,
+    weight: str | int | None = None,
     weights: bool | None = None,
+    symmetric: bool = False,
+    directed: bool = True,
     base: int = 0,
-    comments: str = "#%",
     skip_lines: int = 0,
     nrows: int | None = None,
     ncols: int | None = None,
@@ -53,15 +60,16 @@ def read_edges(
 
     def layout_of(text: NDArray[np.uint8], whole: bool) -> EdgeLayout | None:
         found = edge_layout(
-            text, name, relabel=relabel, weights=weights, base=base, comments=comments, skip_lines=skip_lines,
-            nrows=nrows, ncols=ncols, dtype=dtype,
+            text, name, kind=extension(path)[0], relabel=relabel, header=header, sep=sep, comment=comment,
+            source=source, target=target, weight=weight, weights=weights, base=base, skip_lines=skip_lines,
+            nrows=nrows, ncols=ncols, dtype=dtype, whole=whole,
         )  # fmt: skip
-        return found if whole or found.seen == 2 else None
+        return found if found.enough else None
 
     layout = _by_first(grid, lambda: head_of(path, layout_of))
-    if layout.named and layout.weighted and layout.width > 3 and grid.rank == 0:
-        warn_of_columns(name, layout.line, layout.width - 3)
-    share = share_of(grid, path, layout.start, layout.line)
+    share = share_of(grid, path, layout.start, layout.line, quotes=bool(layout.grammar.separator))
+    if layout.grammar.separator:
+        grid.together(lambda: _check_quotes(layout, share))
     found = None if layout.named else grid.together(lambda: _numbers(layout, share))
     labels = None
     if not grid.agreed(found is not None):
@@ -79,7 +87,7 @@ def read_edges(
     else:
         shape = (_rows_for(grid, edges, layout.base),) * 2
     edges = replace(edges, nrows=shape[0], ncols=shape[1])
-    edges = edges if directed else grid.together(edges.symmetrised)
+    edges = edges if directed and not symmetric else grid.together(edges.symmetrised)
     if dup_op is None and not isinstance(edges.values, np.ndarray):
         dup_op = "any"
     made = _assembled(grid, edges, dup_op)
@@ -92,8 +100,10 @@ def read_matrix_market(path: PathLike, grid: Grid, *, dup_op: Any = None) -> Mat
     name = os.fspath(path)
 
     def header_of(text: NDArray[np.uint8], whole: bool) -> Header | None:
+        mark = len(BOM) if text[: len(BOM)].tobytes() == BOM else 0
         try:
-            return read_header(text, name)
+            found = read_header(text[mark:], name)
+            return replace(found, start=found.start + mark)
         except InvalidFormat as error:
             if whole or "found the end of the file" not in str(error):
                 raise
@@ -134,12 +144,21 @@ def _by_first(grid: Grid, function: Any) -> Any:
     return grid.all.broadcast(found, 0)
 
 
+def _check_quotes(layout: EdgeLayout, share: Share) -> None:
+    """Raise NotSupported for a share that ends between quotes: a field with a line end is in two of them."""
+    if np.count_nonzero(share.text == ord('"')) % 2:
+        raise NotSupported(
+            f"{layout.name}: lines from {share.line} on: the parts of a file that processes read must have quotes in "
+            f"pairs; a line end in quotes is at the border of two parts: read the file on one process"
+        )
+
+
 def _numbers(layout: EdgeLayout, share: Share) -> Any:
     """Return ends and weights of the edges of a share; None where ids are text that are to be numbered."""
     try:
         return layout.scanned(share.text, 0, share.line)
     except InvalidFormat as error:
-        if layout.relabel and is_text_id(error):
+        if layout.relabel and (is_text_id(error) or is_large_id(error)):
             return None
         raise
 
@@ -166,21 +185,33 @@ def _relabelled(grid: Grid, edges: FileTriples) -> tuple[FileTriples, NDArray[np
 def _named(grid: Grid, layout: EdgeLayout, share: Share) -> tuple[FileTriples, NDArray[Any]]:
     """Return the edges between names of text, numbered in ascending order.  Collective."""
 
-    def parsed() -> tuple[Any, Any, Any, Any, Any]:
-        found = named_edges(share.text, share.line, layout.name, layout.comments, layout.weighted, layout.width)
-        own, (rows, cols) = number_columns(layout.name, {"source": found.sources, "target": found.targets})
-        weights = None if found.weights is None else numbers_of(found.weights, layout.name, found.lines)
-        return own, rows, cols, weights, found.lines
+    def line_of(edge: int) -> int:
+        return layout.line_of(share.text, 0, share.line, edge)
 
-    own, rows, cols, weights, lines = grid.together(parsed)
+    def parsed() -> tuple[Any, ...]:
+        spans, weights = layout.scanned(share.text, 0, share.line, names=True)
+        quoted = bool(is_quoted(share.text, spans).any())
+        return *number_names(share.text, spans, layout.name, line_of), weights, quoted
+
+    own, rows, cols, weights, quoted = grid.together(parsed)
     every = [part for part in grid.all.gather_all(own) if len(part)]
-    if not every:
-        return FileTriples(0, 0, rows, cols, TRUE if weights is None else weights, lines.__getitem__, layout.name), own
-    labels, _ = number_columns(layout.name, {"ids": np.concatenate(every)})
-    places = np.searchsorted(labels, own) if len(own) else np.zeros(0, np.int64)
     real = not grid.agreed(weights is None or weights.dtype.kind != "f")
     values = TRUE if weights is None else weights.astype(FP64, copy=False) if real else weights
-    return FileTriples(0, 0, places[rows], places[cols], values, lines.__getitem__, layout.name), labels
+    if not every:
+        return FileTriples(0, 0, rows, cols, values, line_of, layout.name), own
+    labels, _ = number_columns(layout.name, {"ids": np.concatenate(every)})
+    places = np.searchsorted(labels, own) if len(own) else np.zeros(0, np.int64)
+    rows, cols = places[rows], places[cols]
+    if grid.agreed(not quoted):  # integers beyond int64
+        labels, rows, cols = as_integers(labels, rows, cols)
+    if layout.unsure:
+        first = grid.all.broadcast((int(rows[0]), int(cols[0])) if grid.rank == 0 and len(rows) else None, 0)
+        if first is not None:
+            count = sum(int(np.count_nonzero((part == first[0]) | (part == first[1]))) for part in (rows, cols))
+            total = sum(grid.all.gather_all(count))
+            if grid.rank == 0:
+                warn_if_unrepeated(layout.name, layout.line, total - 2, (labels[first[0]], labels[first[1]]))
+    return FileTriples(0, 0, rows, cols, values, line_of, layout.name), labels
 
 
 def _with_weights(grid: Grid, edges: FileTriples, dtype: Any) -> FileTriples:

@@ -10,9 +10,10 @@ from typing import IO, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ..exceptions import NotSupported
 from ..io.files import PathLike
 from ..io.loading import read_into
-from ..io.text import universal_newlines
+from ..io.text import universal_newlines, wide_encoding
 from ..memory.allocation import require
 from .grid import Grid
 
@@ -43,17 +44,21 @@ def head_of(path: PathLike, parse: Callable[[NDArray[np.uint8], bool], T | None]
     while True:
         with open(path, "rb") as stream:
             end = _line_start(stream, wanted, size)
-        found = parse(_bytes(path, 0, end), end == size)
+        head = _bytes(path, 0, end)
+        encoding = wide_encoding(head[:4].tobytes())
+        if encoding:
+            raise NotSupported(f"{os.fspath(path)}: processes read UTF-8 in parts, found {encoding}; convert the file")
+        found = parse(head, end == size)
         if found is not None:
             return found
         assert end < size
         wanted *= 8
 
 
-def share_of(grid: Grid, path: PathLike, start: int, line: int) -> Share:
+def share_of(grid: Grid, path: PathLike, start: int, line: int, *, quotes: bool = False) -> Share:
     """Return the lines of this process of a text whose content begins at byte `start`, in line number `line`.
 
-    Collective.  Errors are raised on all processes.
+    quotes: a CR in quotes ends no line.  Collective.  Errors are raised on all processes.
     """
 
     def lines() -> NDArray[np.uint8]:
@@ -63,19 +68,19 @@ def share_of(grid: Grid, path: PathLike, start: int, line: int) -> Share:
                 max(start, _line_start(stream, start + (size - start) * k // grid.size, size))
                 for k in (grid.rank, grid.rank + 1)
             )
-        return _bytes(path, begin, end)
+        return _bytes(path, begin, end, quotes=quotes)
 
     text = grid.together(lines)
     counts = grid.all.gather_all(int(np.count_nonzero(text == 10)))
     return Share(text, line + sum(counts[: grid.rank]), line + sum(counts))
 
 
-def _bytes(path: PathLike, begin: int, end: int) -> NDArray[np.uint8]:
+def _bytes(path: PathLike, begin: int, end: int, *, quotes: bool = False) -> NDArray[np.uint8]:
     require(f"reading {os.fspath(path)}", "cpu", max(end - begin, 0))
     text = np.empty(max(end - begin, 0), np.uint8)
     read_into(path, begin, text)
     text.flags.writeable = False  # one type for the compiled loops
-    return universal_newlines(text)
+    return universal_newlines(text, quotes=quotes)
 
 
 def _line_start(stream: IO[bytes], position: int, size: int) -> int:

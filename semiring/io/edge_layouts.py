@@ -3,31 +3,33 @@
 from __future__ import annotations
 
 import operator
-from dataclasses import dataclass
+import re
+import warnings
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from semiring.dtypes import UINT64, lookup
-from semiring.exceptions import InvalidFormat, InvalidValue
-from semiring.io.edge_names import are_names, fields_of, is_header, warn_of_columns
-from semiring.io.files import Progress
-from semiring.io.text_scan import (
-    INTEGER,
-    REAL,
-    SKIP,
-    Column,
-    character_classes,
-    line_of_row,
-    next_line,
-    scan_table,
+from semiring.exceptions import GuessedLayout, IgnoredColumns, InvalidFormat, InvalidValue
+from semiring.io.edge_dialect import (
+    BOM,
+    HEAD_RECORDS,
+    Record,
+    checked_comment,
+    checked_separator,
+    dialect_of,
+    names_columns,
 )
+from semiring.io.files import Progress
+from semiring.io.text_scan import CANONICAL, INTEGER, REAL, SKIP, TEXT, Column, Grammar, Table, line_of_row, scan_table
 
-__all__ = ["EdgeLayout", "edge_layout", "is_text_id"]
+__all__ = ["EdgeLayout", "edge_layout", "is_large_id", "is_text_id", "warn_of_columns"]
 
 # Far beyond any matrix that fits a machine, and far enough below 2**63 for index arithmetic.
 _LARGEST_ID: Final = 2**60
+_CANONICAL: Final = re.compile(r"0|-?[1-9][0-9]*")
 
 
 @dataclass(frozen=True)
@@ -42,134 +44,291 @@ class EdgeLayout:
         Byte and line of the first edge.
     width : int
         Columns of a line.
-    named, weighted, relabel : bool
-        Whether the ids are text, as the first line has them; whether the third column is a weight; whether ids are
-        numbered.
+    chosen : tuple of int
+        The columns of source, target and weight; -1: no weights.
+    named, relabel, strict : bool
+        Whether the ids are text, as the first line has them; whether ids are numbered; whether they are integers only
+        if all are written as integers are printed.
+    unsure : bool
+        Whether the first line may hold names of columns.
     base : int
     nrows, ncols : int or None
         As given, or one for the other.
-    comments : str
+    grammar : Grammar
     unsigned : bool
         Whether weights are uint64.
-    seen : int
-        How many of the first two lines of the text have been found.
+    enough : bool
+        Whether more of the text cannot change the layout.
     """
 
     name: str
     start: int
     line: int
     width: int
+    chosen: tuple[int, int, int]
     named: bool
-    weighted: bool
     relabel: bool
+    strict: bool
+    unsure: bool
     base: int
     nrows: int | None
     ncols: int | None
-    comments: str
+    grammar: Grammar
     unsigned: bool
-    seen: int
+    enough: bool
+
+    @property
+    def weighted(self) -> bool:
+        """Whether edges have weights."""
+        return self.chosen[2] >= 0
 
     def scanned(
-        self, text: NDArray[np.uint8], start: int, line: int, progress: Progress | None = None
-    ) -> tuple[NDArray[np.int64], NDArray[Any] | None]:
+        self, text: NDArray[np.uint8], start: int, line: int, progress: Progress | None = None, *, names: bool = False
+    ) -> tuple[NDArray[Any], NDArray[Any] | None]:
         """Return ends and weights of the edges from byte `start` on, which is in line number `line`.
 
-        Weights are integers, or else real numbers.  Raises InvalidFormat, and OutOfMemory.
+        names: ends are text, of which begin and end are returned.  Weights are integers, or else real numbers.  Raises
+        InvalidFormat, and OutOfMemory.
         """
-        try:
+        attempts = [(INTEGER, "."), (REAL, "."), (REAL, ",")]
+        if not self.weighted:
+            attempts = attempts[:1]
+        elif self.grammar.separator == ",":
+            attempts = attempts[:2]
+        failed: InvalidFormat | None = None
+        for kind, point in attempts:
+            grammar = replace(self.grammar, point=point)
             try:
-                return self._scan(text, start, line, INTEGER, progress)
-            except InvalidFormat:
-                if not self.weighted:
-                    raise
-                return self._scan(text, start, line, REAL, progress)
-        except InvalidFormat as error:
-            if self.relabel or not is_text_id(error):
-                raise
-            raise InvalidFormat(f"{error}; relabel=True numbers ids that are text") from error
+                table = scan_table(
+                    text, start, line, self._columns(kind, names), grammar.classes, name=self.name, grammar=grammar,
+                    progress=progress,
+                )  # fmt: skip
+            except InvalidFormat as error:
+                failed = error if failed is None or point == "." else failed
+                if not (self.weighted and _is_weight(error)):
+                    break
+            else:
+                return self._parts(table, kind, names)
+        assert failed is not None
+        hint = self._hint(failed)
+        if hint:
+            raise InvalidFormat(f"{failed}; {hint}") from failed
+        raise failed
+
+    def _hint(self, error: InvalidFormat) -> str:
+        """Return the option with which the text could be read."""
+        if str(error).rpartition("found ")[2][:2] in ("'#", "'%") and not self.grammar.comments:
+            return "comment='#%' skips lines that begin with these"
+        if is_text_id(error) and not self.relabel:
+            return "relabel=True numbers ids that are text"
+        if _is_weight(error) and self.line == _line_of(error):
+            return "header=True reads this line as the names of columns"
+        return ""
 
     def line_of(self, text: NDArray[np.uint8], start: int, line: int, edge: int) -> int:
         """Return the line of an edge, of which `start` and `line` are those of the first one."""
-        return line_of_row(text, start, line, edge, self._columns(INTEGER), self._classes)
+        return line_of_row(
+            text, start, line, edge, self._columns(INTEGER, False), self.grammar.classes, self.grammar
+        )  # fmt: skip
 
-    def _scan(
-        self, text: NDArray[np.uint8], start: int, line: int, kind: int, progress: Progress | None
-    ) -> tuple[NDArray[np.int64], NDArray[Any] | None]:
-        table = scan_table(text, start, line, self._columns(kind), self._classes, name=self.name, progress=progress)
-        if not self.weighted:
-            return table.ints, None
+    def _parts(self, table: Table, kind: int, names: bool) -> tuple[NDArray[Any], NDArray[Any] | None]:
+        """Return ends and weights: the columns of a table are in the order of the file."""
+        source, target, weight = self.chosen
+        parts = table.spans if names else table.ints
+        places = [k for k in (source, target, weight) if k >= 0 and (not names or k != weight)]
         if kind == REAL:
-            return table.ints, table.reals[0]
-        return table.ints, table.ints[2].view(UINT64) if table.large else table.ints[2]
+            places = [source, target]
+        ranks = [sorted(places).index(k) for k in (source, target)]
+        rows = [2 * rank + k for rank in ranks for k in (0, 1)] if names else ranks
+        ends = parts if rows == list(range(len(parts))) else parts[rows]
+        if weight < 0:
+            return ends, None
+        if kind == REAL:
+            return ends, table.reals[0]
+        weights = table.ints[0 if names else sorted(places).index(weight)]
+        return ends, weights.view(UINT64) if table.large else weights
 
-    @property
-    def _classes(self) -> NDArray[np.uint8]:
-        return character_classes(b",", self.comments.encode())
-
-    def _columns(self, kind: int) -> tuple[Column, ...]:
+    def _columns(self, kind: int, names: bool) -> tuple[Column, ...]:
         low, rows, cols = (-(2**63), 2**63 - 1, 2**63 - 1) if self.relabel else (self.base, _LARGEST_ID, _LARGEST_ID)
         if self.nrows is not None and self.ncols is not None:
             rows, cols = self.base + self.nrows - 1, self.base + self.ncols - 1
-        read = [Column("source", INTEGER, low, rows), Column("target", INTEGER, low, cols)]
+        read = [Column("column", SKIP) for _ in range(self.width)]
+        source, target, weight = self.chosen
+        end = TEXT if names else CANONICAL if self.strict else INTEGER
+        read[source], read[target] = Column("source", end, low, rows), Column("target", end, low, cols)
         if self.weighted:
-            weight = (0, 2**64 - 1) if self.unsigned else (-(2**63), 2**63 - 1)
-            read.append(Column("weight", kind, *weight))
-        return (*read, *(Column("column", SKIP) for _ in range(self.width - len(read))))
+            read[weight] = Column("weight", kind, *((0, 2**64 - 1) if self.unsigned else (-(2**63), 2**63 - 1)))
+        return tuple(read)
 
 
 def edge_layout(
     text: NDArray[np.uint8],
     name: str,
     *,
+    kind: str,
     relabel: bool,
+    header: bool | None,
+    sep: str | None,
+    comment: str | None,
+    source: str | int | None,
+    target: str | int | None,
+    weight: str | int | None,
     weights: bool | None,
     base: int,
-    comments: str,
     skip_lines: int,
     nrows: int | None,
     ncols: int | None,
     dtype: Any,
     vertices: bool = False,
+    whole: bool = True,
 ) -> EdgeLayout:
     """Return the layout of the edges of a text.
 
-    vertices: whether the ids are listed elsewhere, and so are integers; the others are options of `read_edgelist`.
-    Raises InvalidFormat, and InvalidValue for an option.
+    kind: the extension of the file.  vertices: whether the ids are listed elsewhere, and so are integers.  whole: the
+    text is not the beginning of a longer one.  The others are options of `read_edgelist`.  Raises InvalidFormat, and
+    InvalidValue for an option.  Warns GuessedLayout and IgnoredColumns.
     """
     if relabel and not (nrows is None and ncols is None):
         raise InvalidValue("expected either relabel=True, which gives the shape, or nrows= and ncols=; got both")
+    if header not in (None, True, False):
+        raise InvalidValue(f"header=: expected True, False or None, got {header!r}")
     base, skip_lines = _whole("base", base, -(2**60)), _whole("skip_lines", skip_lines, 0)
     nrows = None if nrows is None else _whole("nrows", nrows, 0)
     ncols = None if ncols is None else _whole("ncols", ncols, 0)
-    classes = character_classes(b",", comments.encode())
-    start, line = _after_lines(text, skip_lines)
-    first = next_line(text, start, line, classes)
-    second = None if first is None else next_line(text, first[2], first[3], classes)
-    seen = sum(each is not None for each in (first, second))
-    if first is not None and is_header(first[0], None if second is None else second[0]):
-        (start, line), first = first[2:], second
-    named = relabel and not vertices and first is not None and are_names(first[0])
-    width = 2
+    begin = len(BOM) if text[: len(BOM)].tobytes() == BOM else 0
+    start, line = _after_lines(text, begin, skip_lines)
+    dialect = dialect_of(text, start, line, kind, checked_separator(sep), checked_comment(comment))
+    start, line, records = dialect.start, dialect.line, dialect.records
+    keys = (source, target, weight)
+    certain = header is not None
+    if header is None:
+        header, certain = _names_columns(records, keys, weights)
+        if header and not certain:
+            ends = " and ".join(repr(field) for field in records[0].fields[:2])
+            _warn(name, records[0].line, f"{ends} were read as names of columns; header=False reads them as an edge")
+    if dialect.guess and not header:
+        _warn(name, dialect.guess_line, dialect.guess)
+    titles = records[0].fields if header and records else None
+    if titles is not None:
+        (start, line), records = records[0].following, records[1:]
+    first = records[0] if records else None
+    width = len(first.fields) if first is not None else len(titles or "ab")
+    chosen = _chosen(keys, weights, titles, width)
     if first is not None:
-        width = len(fields_of(first[0]) if named else first[0].replace(",", " ").split())
-    weighted = width > 2 if weights is None else weights
-    if first is not None and not named:
+        at = f"{name}:{first.line}"
         if width < 2:
-            raise InvalidFormat(f"{name}:{first[1]}: expected two ids, found {first[0][:60]!r}")
-        if weighted and width < 3:
-            raise InvalidFormat(f"{name}:{first[1]}: expected source, target and weight, found {first[0][:60]!r}")
-        if weighted and width > 3:
-            warn_of_columns(name, first[1], width - 3)
+            raise InvalidFormat(f"{at}: expected two ids, found {' '.join(first.fields)[:60]!r}")
+        if chosen[2] >= width:
+            shown = " ".join(first.fields)[:60]
+            raise InvalidFormat(f"{at}: expected source, target and weight, found {shown!r}")
+        if chosen[2] >= 0 and width > 3 and keys == (None, None, None):
+            warn_of_columns(name, first.line, width - 3)
     nrows = ncols if nrows is None else nrows
     ncols = nrows if ncols is None else ncols
+    strict = relabel and not vertices
+    named = strict and first is not None and _is_named(first, chosen)
+    unsure = named and not certain and len(records) > 1
     unsigned = dtype is not None and lookup(dtype) == UINT64
-    width = max(width, 3 if weighted else 2)
-    return EdgeLayout(name, start, line, width, named, weighted, relabel, base, nrows, ncols, comments, unsigned, seen)
+    grammar = Grammar(dialect.separator, dialect.comments.encode())
+    enough = whole or len(dialect.records) >= min(2, HEAD_RECORDS)
+    return EdgeLayout(
+        name, start, line, max(width, *(k + 1 for k in chosen)), chosen, named, relabel, strict, unsure, base, nrows,
+        ncols, grammar, unsigned, enough,
+    )  # fmt: skip
+
+
+def _warn(name: str, line: int, what: str) -> None:
+    warnings.warn(f"{name}:{line}: {what}", GuessedLayout, stacklevel=4)
+
+
+def warn_of_columns(name: str, line: int, count: int) -> None:
+    """Warn of columns after the weight."""
+    warnings.warn(
+        f"{name}:{line}: columns after the weight are ignored, {count} a line; weights=False reads the ends alone",
+        IgnoredColumns,
+        stacklevel=3,
+    )
+
+
+def _names_columns(records: list[Record], keys: tuple[Any, Any, Any], weights: bool | None) -> tuple[bool, bool]:
+    """Return whether the first record holds the names of columns, and whether that is certain."""
+    texts = [key for key in keys if isinstance(key, str)]
+    if texts:  # `_chosen` reports the names that are missing
+        return True, True
+    if not records:
+        return False, True
+    width = len(records[0].fields)
+    try:
+        chosen = _chosen(keys, weights if width > 2 else False, None, width)
+    except InvalidValue:
+        return False, True
+    return names_columns(records, chosen if weights is not False else (*chosen[:2], -1))
+
+
+def _chosen(keys: tuple[Any, Any, Any], weights: bool | None, titles: list[str] | None, width: int) -> Any:
+    """Return the columns of source, target and weight, -1 for no weights."""
+    source, target, weight = (
+        _column(role, key, titles, width) for role, key in zip(("source", "target", "weight"), keys, strict=True)
+    )
+    if (source is None) != (target is None):
+        missing = "source" if source is None else "target"
+        raise InvalidValue(f"{missing}= is missing; source= and target= are given together")
+    if weight is not None and weights is False:
+        raise InvalidValue("expected weights=False or weight=, got both")
+    if source is None:
+        if weight is None:
+            return 0, 1, 2 if (width > 2 if weights is None else weights) else -1
+        source, target = [k for k in range(max(width, 3)) if k != weight][:2]
+    elif weights and weight is None:
+        raise InvalidValue("weights=True: expected weight= beside source= and target=")
+    found = [k for k in (source, target, weight) if k is not None]
+    if len(set(found)) < len(found):
+        raise InvalidValue(f"source=, target= and weight= must be different columns, got {keys}")
+    return source, target, -1 if weight is None else weight
+
+
+def _column(role: str, key: Any, titles: list[str] | None, width: int) -> int | None:
+    """Return the number of the column with this name, or of this number; None for None."""
+    if key is None:
+        return None
+    if isinstance(key, str) and titles is not None:
+        if titles.count(key) == 1:
+            return titles.index(key)
+        problem = "is the name of two columns" if key in titles else "is no column"
+        listed = ", ".join(map(repr, titles[:8])) + (", ..." if len(titles) > 8 else "")
+        raise InvalidValue(f"{role}={key!r} {problem}; the columns are {listed}")
+    if isinstance(key, str):
+        raise InvalidValue(f"{role}={key!r}: the file has no names of columns; give its number, from 0")
+    number = _whole(role, key, -width)
+    if number >= width:
+        raise InvalidValue(f"{role}={number}: the file has {width} columns")
+    return number % width
+
+
+def _is_named(record: Record, chosen: tuple[int, int, int]) -> bool:
+    """Return whether an end of the edge in a record is text."""
+    return not all(_CANONICAL.fullmatch(record.fields[k]) and not record.quoted[k] for k in chosen[:2])
+
+
+def _is_weight(error: InvalidFormat) -> bool:
+    """Return whether the error is that of a weight."""
+    return " as weight" in str(error) or "expected weight" in str(error)
+
+
+def _line_of(error: InvalidFormat) -> int:
+    """Return the line that an error names."""
+    found = re.search(r":([0-9]+): expected", str(error))
+    return int(found[1]) if found else 0
+
+
+def is_large_id(error: InvalidFormat) -> bool:
+    """Return whether an id was found that int64 does not hold."""
+    return re.search(r"expected (source|target) from -9223372036854775808 ", str(error)) is not None
 
 
 def is_text_id(error: InvalidFormat) -> bool:
     """Return whether an id was found that is no integer."""
-    return "expected an integer as" in str(error)
+    return re.search("expected an integer as (source|target)", str(error)) is not None
 
 
 def _whole(name: str, value: Any, low: int) -> int:
@@ -183,9 +342,8 @@ def _whole(name: str, value: Any, low: int) -> int:
     return number
 
 
-def _after_lines(text: NDArray[np.uint8], count: int) -> tuple[int, int]:
-    """Return the byte offset and number of the line after the first ``count``."""
-    position = 0
+def _after_lines(text: NDArray[np.uint8], position: int, count: int) -> tuple[int, int]:
+    """Return the byte offset and number of the line after the first ``count``, which begin at byte `position`."""
     for skipped in range(count):
         ends = np.flatnonzero(text[position : position + (1 << 16)] == 10)
         if not ends.size:

@@ -1,7 +1,7 @@
 """Edge lists: one edge a line, ``source target [weight ...]``.
 
 The readers accept SNAP's text files, ``.el`` and ``.wel`` of the GAP benchmark suite, and comma- and tab-separated
-files. Columns are separated by white space or one comma.
+files. Columns are separated by white space, or by one character (`edge_dialect`).
 """
 
 from __future__ import annotations
@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 
 from semiring.dtypes import BOOL, FP32, FP64, lookup
 from semiring.exceptions import InvalidFormat, OutOfMemory, SparseIds
-from semiring.io.edge_layouts import edge_layout, is_text_id
-from semiring.io.edge_names import NamedEdges, numbers_of, parse_named_edges
-from semiring.io.files import PathLike, Progress, naming_memory_errors
+from semiring.io.edge_dialect import is_delimited
+from semiring.io.edge_layouts import EdgeLayout, edge_layout, is_large_id, is_text_id
+from semiring.io.edge_names import as_integers, is_quoted, number_names, warn_if_unrepeated
+from semiring.io.files import PathLike, Progress, extension, naming_memory_errors
 from semiring.io.text import read_text
 from semiring.io.triples import TRUE, Triples
 from semiring.labels import Labels, number_columns
@@ -46,10 +47,16 @@ def read_edgelist(
     path: PathLike,
     *,
     relabel: bool = False,
-    directed: bool = True,
+    header: bool | None = None,
+    sep: str | None = None,
+    comment: str | None = None,
+    source: str | int | None = None,
+    target: str | int | None = None,
+    weight: str | int | None = None,
     weights: bool | None = None,
+    symmetric: bool = False,
+    directed: bool = True,
     base: int = 0,
-    comments: str = "#%",
     skip_lines: int = 0,
     nrows: int | None = None,
     ncols: int | None = None,
@@ -62,30 +69,49 @@ def read_edgelist(
     Parameters
     ----------
     path : str or PathLike
-        Compressed or not. Lines end in LF, CR LF or CR.
+        Compressed or not. Lines end in LF, CR LF or CR. UTF-8, or UTF-16 with a byte-order mark.
     relabel : bool
-        The ids are names: number the distinct ones 0, 1, ... in ascending order. They are text unless all are integers,
-        and the result has them in ``.labels``. Otherwise ids are indices.
-    directed : bool
-        If False, each edge is also stored from target to source.
+        The ids are names: number the distinct ones 0, 1, ... in ascending order, in ``.labels`` of the result. They are
+        integers if all are written without quotes as integers are printed (``7``, ``-5``; not ``07`` or ``+7``), else
+        all are text. Otherwise ids are indices.
+    header : bool, optional
+        Whether the first line holds the names of columns. None: it does if neither end in it is an integer, and (1) the
+        two are usual names of ends, as ``source,target``; or (2) it has no number as weight, and each of the next 100
+        lines has; or (3) a column of ends holds integers in all these lines; or, with the warning `GuessedLayout`,
+        (4) both are usual names of columns, as ``user_id,friend``, no end of these lines is one, and neither occurs in
+        them. An edge list with ids that are text and a first line whose ends never occur again is read with that
+        warning too.
+    sep : str, optional
+        The character between columns; ``" "``: any white space. None: of comma, semicolon, tab and ``|`` (in
+        other files than ``.csv`` and ``.tsv``: tab, comma, semicolon, white space) the one that divides the first
+        100 lines into the same number of columns, the largest one; where two do, with the warning `GuessedLayout`.
+        Fields may be in double quotes (RFC 4180), except between white space.
+    comment : str, optional
+        Lines that begin with one of these characters are skipped. None: ``"#%"``; in ``.csv`` and ``.tsv`` files none,
+        except lines at the top whose ``#`` or ``%`` a blank follows or that have another number of columns.
+    source, target, weight : str or int, optional
+        Columns, by the names in the header or by number from 0. By default the first, the second, and the third if
+        there is one; with `source` and `target` alone the edges have no weights.
     weights : bool, optional
         Whether the third column is the weight. By default it is, where there is one; further columns are ignored with
         the warning `IgnoredColumns`. False: only the first two columns are read, without a warning.
+    symmetric : bool
+        Store each edge also from target to source.
+    directed : bool
+        False is the same as ``symmetric=True``.
     base : int
         The id of row and column 0; not used with ``relabel``.
-    comments : str
-        Lines that begin with one of these characters are skipped.
     skip_lines : int
-        The number of lines to skip at the beginning. A line of column names, such as ``src,dst``, is recognised:
-        neither name is a number, and the next line begins with numbers or the names are usual ones.
+        The number of lines to skip at the beginning.
     nrows, ncols : int, optional
         The shape; by default square, with one row more than the largest id. Pass it where trailing vertices may
         have no edge.
     dtype : optional
         The type of the weights; by default int64 where all are integers, else float64. Without weights, the type of
-        the value 1 that all entries share; by default bool.
-    dup_op : binary operator, optional
-        How to combine the weights of repeated edges. Repeated edges without weights are one entry.
+        the value 1 that all entries share; by default bool. An empty weight is NaN.
+    dup_op : binary operator, ``"mean"`` or ``"last"``, optional
+        How to combine the weights of repeated edges, as in `Matrix.from_coo`. Repeated edges without weights are one
+        entry.
     progress : callable, optional
         Called as ``progress(what, share)``, with the share done from 0 to 1.
 
@@ -100,13 +126,15 @@ def read_edgelist(
     DuplicateIndex
         A weighted edge occurs twice and there is no ``dup_op``.
     InvalidValue
-        ``base``, ``skip_lines``, ``nrows`` or ``ncols`` is not such a number.
+        An option has no such value, or names a column that the file does not have.
     OutOfMemory
         The text, its edges or the matrix do not fit in the free memory. Also where the largest id is out of proportion
         to the number of edges: such ids are names, for ``relabel``. Not where ``nrows`` is given.
 
     Warns
     -----
+    GuessedLayout
+        Header, separator or comments could be others; the message names the option.
     IgnoredColumns
         The lines have columns after the weight.
     SparseIds
@@ -114,9 +142,9 @@ def read_edgelist(
 
     Notes
     -----
-    O(bytes) and the building of the matrix; with ``relabel`` also a sort of the ids.  Names that are text are read as
-    Python objects, some million lines a second.  The text stays in memory while it
-    is read, beside 8 bytes for each number.
+    O(bytes) and the building of the matrix; with ``relabel`` also a sort of the distinct ids, which hash tables find.
+    A decimal comma is read where a comma does not separate columns.  The text stays in memory while it is read, beside
+    8 bytes for each number and for each id that is text.
 
     Examples
     --------
@@ -130,11 +158,14 @@ def read_edgelist(
     >>> sr.io.read_edgelist("names.csv", relabel=True).labels
     Labels(['ann', 'bob'], 2 in all)
     """
-    text = read_text(path, progress)
+    kind = extension(path)[0]
+    text = read_text(path, progress, quotes=is_delimited(kind))
     triples, ids = parse_edgelist(
-        text, os.fspath(path), relabel=relabel, directed=directed, weights=weights, base=base, comments=comments,
+        text, os.fspath(path), kind=kind, relabel=relabel, header=header, sep=sep, comment=comment, source=source,
+        target=target, weight=weight, weights=weights, directed=directed and not symmetric, base=base,
         skip_lines=skip_lines, nrows=nrows, ncols=ncols, dtype=dtype, progress=progress,
     )  # fmt: skip
+    del text
     A = edges_to_matrix(triples, dup_op)
     if ids is not None:
         A.labels = Labels.of_distinct(ids)
@@ -152,11 +183,17 @@ def parse_edgelist(
     text: NDArray[np.uint8],
     name: str = "",
     *,
+    kind: str = "",
     relabel: bool = False,
-    directed: bool = True,
+    header: bool | None = None,
+    sep: str | None = None,
+    comment: str | None = None,
+    source: str | int | None = None,
+    target: str | int | None = None,
+    weight: str | int | None = None,
     weights: bool | None = None,
+    directed: bool = True,
     base: int = 0,
-    comments: str = "#%",
     skip_lines: int = 0,
     nrows: int | None = None,
     ncols: int | None = None,
@@ -164,81 +201,65 @@ def parse_edgelist(
     vertices: NDArray[np.int64] | None = None,
     progress: Progress | None = None,
 ) -> tuple[Triples, NDArray[Any] | None]:
-    """Parse the edges of a text, and with `relabel` the distinct ids (of ``vertices``, where given)."""
+    """Parse the edges of a text, and with `relabel` the distinct ids (of ``vertices``, where given).
+
+    kind: the extension of the file; the others are options of `read_edgelist`.
+    """
     layout = edge_layout(
-        text, name, relabel=relabel, weights=weights, base=base, comments=comments, skip_lines=skip_lines,
-        nrows=nrows, ncols=ncols, dtype=dtype, vertices=vertices is not None,
+        text, name, kind=kind, relabel=relabel, header=header, sep=sep, comment=comment, source=source, target=target,
+        weight=weight, weights=weights, base=base, skip_lines=skip_lines, nrows=nrows, ncols=ncols, dtype=dtype,
+        vertices=vertices is not None,
     )  # fmt: skip
     start, line, base, nrows, ncols = layout.start, layout.line, layout.base, layout.nrows, layout.ncols
-    if layout.named:
-        return _named(text, start, line, name, comments, weights, directed, dtype)
 
     def line_of(edge: int) -> int:
         return layout.line_of(text, start, line, edge)
 
-    try:
-        ints, given = layout.scanned(text, start, line, progress)
-    except InvalidFormat as error:
-        if not relabel or vertices is not None or not is_text_id(error):
-            raise
-        return _named(text, start, line, name, comments, weights, directed, dtype)
+    numbers, large = None, False
+    if not layout.named:
+        try:
+            numbers = layout.scanned(text, start, line, progress)
+        except InvalidFormat as error:
+            large = is_large_id(error)
+            if not layout.strict or not (large or is_text_id(error)):
+                raise
+    ids: NDArray[Any] | None = None
+    if numbers is None:
+        spans, given = layout.scanned(text, start, line, progress, names=True)
+        ids, sources, targets = number_names(text, spans, name, line_of)
+        large = large and not is_quoted(text, spans).any()
+        del spans
+        if large:
+            ids, sources, targets = as_integers(ids, sources, targets)
+        if layout.unsure:
+            _warn_if_unrepeated(layout, ids, sources, targets)
+    else:
+        (sources, targets), given = numbers
+        if relabel and vertices is None:
+            ids, (sources, targets) = number_columns(name, {"source": sources, "target": targets})
+        elif vertices is not None:
+            ids = np.unique(vertices)
+            sources = _ranks(sources, ids, name, line_of)
+            targets = _ranks(targets, ids, name, line_of)
+        elif base:
+            sources, targets = sources - base, targets - base
     values: NDArray[Any] | np.generic
     if given is None:
         values = TRUE if dtype is None else lookup(dtype).type(1)
     else:
         values = given if dtype is None else weights_as(given, lookup(dtype), name, line_of)
-
-    sources, targets = ints[0], ints[1]
-    ids: NDArray[np.int64] | None = None
-    if relabel:
-        ids = np.unique(np.concatenate([sources, targets])) if vertices is None else np.unique(vertices)
-        sources = _ranks(sources, ids, name, line_of)
-        targets = _ranks(targets, ids, name, line_of)
+    if ids is not None:
         nrows = ncols = len(ids)
-    elif base:
-        sources, targets = sources - base, targets - base
     if nrows is None or ncols is None:
         nrows = ncols = _size_of(sources, targets, base, name, line_of)
     triples = Triples(nrows, ncols, sources, targets, values, line_of, name)
     return (triples if directed else triples.symmetrised()), ids
 
 
-def _named(
-    text: NDArray[np.uint8],
-    start: int,
-    line: int,
-    name: str,
-    comments: str,
-    weights: bool | None,
-    directed: bool,
-    dtype: Any,
-) -> tuple[Triples, NDArray[Any]]:
-    """Parse edges between vertices that are named by text, and number the names."""
-    found = named_edges(text[start:], line, name, comments, weights)
-    labels, (sources, targets) = number_columns(name, {"source": found.sources, "target": found.targets})
-    line_of = found.lines.__getitem__
-    values: NDArray[Any] | np.generic
-    if found.weights is None:
-        values = TRUE if dtype is None else lookup(dtype).type(1)
-    else:
-        given = numbers_of(found.weights, name, found.lines)
-        values = given if dtype is None else weights_as(given, lookup(dtype), name, line_of)
-    triples = Triples(len(labels), len(labels), sources, targets, values, line_of, name)
-    return (triples if directed else triples.symmetrised()), labels
-
-
-def named_edges(
-    text: NDArray[np.uint8], line: int, name: str, comments: str, weights: bool | None, width: int = 0
-) -> NamedEdges:
-    """Parse edges between vertices that are named by text.  width: the columns of a line; 0: those of the first."""
-    content = text.tobytes()
-    try:
-        return parse_named_edges(content.decode("utf-8"), line, name, comments, weights, width)
-    except UnicodeDecodeError as error:
-        at = line + content[: error.start].count(b"\n")
-        raise InvalidFormat(
-            f"{name}:{at}: expected ids in UTF-8, found the byte {content[error.start]:#04x}"
-        ) from error
+def _warn_if_unrepeated(layout: EdgeLayout, ids: NDArray[Any], sources: NDArray[Any], targets: NDArray[Any]) -> None:
+    ends = sources[0], targets[0]
+    count = sum(int(np.count_nonzero((column == ends[0]) | (column == ends[1]))) for column in (sources, targets))
+    warn_if_unrepeated(layout.name, layout.line, count - 2, (ids[ends[0]], ids[ends[1]]))
 
 
 def _size_of(sources: NDArray[np.int64], targets: NDArray[np.int64], base: int, name: str, line_of: Any) -> int:

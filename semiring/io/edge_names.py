@@ -1,160 +1,95 @@
-"""Edge lists whose vertices are named by text: ``alice,bob,2.5``.
-
-Names may hold blanks where a comma or a tab separates the columns, and then double quotes enclose a name that holds the
-separator, as in CSV (RFC 4180).
-"""
+"""Edge lists whose vertices are named by text: the distinct names, numbered without a Python object for each field."""
 
 from __future__ import annotations
 
-import csv
 import re
 import warnings
-from collections.abc import Iterator
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from semiring.exceptions import IgnoredColumns, InvalidFormat
+from semiring.exceptions import GuessedLayout, InvalidFormat
+from semiring.io.text_scan import unescaped
+from semiring.labels import number_columns
+from semiring.labels.distinct import MANY, Texts, number_texts
 
-__all__ = ["NamedEdges", "are_names", "is_header", "numbers_of", "parse_named_edges", "warn_of_columns"]
+__all__ = ["as_integers", "is_quoted", "number_names", "warn_if_unrepeated"]
 
-_INTEGER = re.compile(r"[+-]?[0-9]+")
-# The names that columns of ends have, without anything but letters and digits.
-_SOURCES = {"source", "src", "from", "fromnode", "fromnodeid", "head", "sender", "node1", "nodea", "id1"}
-_TARGETS = {"target", "dst", "dest", "destination", "to", "tonode", "tonodeid", "tail", "receiver"}
-_TARGETS |= {"node2", "nodeb", "id2"}
-
-
-class NamedEdges(NamedTuple):
-    """The ends of edges as text, their weights as text if they are read, and the line of each edge."""
-
-    sources: list[str]
-    targets: list[str]
-    weights: list[str] | None
-    lines: list[int]
+_CANONICAL: Final = re.compile(r"0|-?[1-9][0-9]*")
 
 
-def separator_of(line: str) -> str | None:
-    """Return what separates the columns of a line: a tab, a comma, or None for blanks."""
-    return "\t" if "\t" in line.strip() else "," if "," in line else None
+def number_names(
+    text: NDArray[np.uint8], spans: NDArray[Any], name: str, line_of: Callable[[int], int]
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Return the distinct names in ascending order, and the ranks of sources and targets.
 
-
-def fields_of(line: str) -> list[str]:
-    """Return the columns of one line."""
-    separator = separator_of(line)
-    if separator is None:
-        return line.split()
-    return [field.strip() for field in next(csv.reader([line], delimiter=separator), [])]
-
-
-def are_names(line: str) -> bool:
-    """Return whether an end of the edge in a line is text."""
-    ends = fields_of(line)[:2]
-    return len(ends) == 2 and not all(_INTEGER.fullmatch(end) for end in ends)
-
-
-def warn_of_columns(name: str, line: int, count: int) -> None:
-    """Warn of columns after the weight."""
-    warnings.warn(
-        f"{name}:{line}: columns after the weight are ignored, {count} a line; weights=False reads the ends alone",
-        IgnoredColumns,
-        stacklevel=3,
-    )
-
-
-def is_header(first: str, second: str | None) -> bool:
-    """Return whether the first line holds the names of columns.
-
-    So it is if neither of its ends is a number and those of the second line are, or if its ends are usual names.
+    spans: where sources begin and end in the text, and where targets do.  InvalidFormat for names that are not UTF-8.
     """
-    names = fields_of(first)[:2]
-    if len(names) < 2 or any(_INTEGER.fullmatch(name) for name in names):
-        return False
-    source, target = (re.sub(r"[^a-z0-9]", "", name.lower()) for name in names)
-    if source in _SOURCES and target in _TARGETS:
-        return True
-    ends = [] if second is None else fields_of(second)[:2]
-    return len(ends) == 2 and all(_INTEGER.fullmatch(end) for end in ends)
-
-
-def parse_named_edges(
-    content: str, line: int, name: str, comments: str, weighted: bool | None, width: int = 0
-) -> NamedEdges:
-    """Parse lines of edges.
-
-    content: the text from line number `line` on.  weighted: None: where the first line has a third column.
-    width: the columns of a line; 0: those of the first line.
-    """
-    sources: list[str] = []
-    targets: list[str] = []
-    weights: list[str] = []
-    lines: list[int] = []
-    for at, fields in _rows(content, line, name, comments):
-        if not width:
-            width = len(fields)
-            weighted = width > 2 if weighted is None else weighted
-            if width < (3 if weighted else 2):
-                expected = "source, target and weight" if weighted else "two ids"
-                raise InvalidFormat(f"{name}:{at}: expected {expected}, found {' '.join(fields)[:60]!r}")
-            if weighted and width > 3:
-                warn_of_columns(name, at, width - 3)
-        if len(fields) != width:
-            raise InvalidFormat(f"{name}:{at}: expected {width} columns as in the first line, found {len(fields)}")
-        if not fields[0] or not fields[1]:
-            raise InvalidFormat(f"{name}:{at}: expected two ids, found an empty one")
-        sources.append(fields[0])
-        targets.append(fields[1])
-        lines.append(at)
-        if weighted:
-            weights.append(fields[2])
-    return NamedEdges(sources, targets, weights if weighted else None, lines)
-
-
-def numbers_of(weights: list[str], name: str, lines: list[int]) -> NDArray[Any]:
-    """Return weights as int64, where all are integers, or float64."""
-    for kind in (int, float):
-        try:
-            return np.array([kind(weight) for weight in weights], np.int64 if kind is int else np.float64)
-        except (ValueError, OverflowError):
-            continue
-    for at, weight in zip(lines, weights, strict=True):
-        try:
-            float(weight)
-        except ValueError:
-            advice = "; skip_lines=1 skips the names of columns" if at == lines[0] else ""
-            raise InvalidFormat(f"{name}:{at}: expected a number as weight, found {weight!r}{advice}") from None
-    raise AssertionError("every weight is a number")
-
-
-def _rows(content: str, line: int, name: str, comments: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield the number and the columns of each line that is neither blank nor a comment."""
-    kept = ((at, text) for at, text in enumerate(content.split("\n"), line) if _has_content(text, comments))
-    first = next(kept, None)
-    if first is None:
-        return
-    separator = separator_of(first[1])
-    if separator is None:
-        yield first[0], first[1].split()
-        for at, text in kept:
-            yield at, text.split()
-        return
-    numbers = [first[0]]
-
-    def texts() -> Iterator[str]:
-        yield first[1]
-        for at, text in kept:
-            numbers[0] = at
-            yield text
-
-    reader = csv.reader(texts(), delimiter=separator, skipinitialspace=True, strict=True)
+    text, spans = unescaped(text, spans)
+    columns = [Texts(text, spans[k], spans[k + 1]) for k in (0, 2)]
     try:
-        for fields in reader:
-            yield numbers[0], [field.strip() for field in fields]
-    except csv.Error as error:
-        raise InvalidFormat(f"{name}:{numbers[0]}: expected columns separated by {separator!r}: {error}") from error
+        if spans[0].size + spans[2].size >= MANY:
+            names, (rows, cols) = number_texts(columns)
+            labels = np.empty(len(names), object)
+            labels[:] = names
+        else:
+            listed = {role: _listed(column) for role, column in zip(("source", "target"), columns, strict=True)}
+            labels, (rows, cols) = number_columns(name, listed)
+    except ValueError as error:  # UnicodeDecodeError, and InvalidValue of the labels
+        at, byte = _first_undecodable(columns)
+        if at < 0:
+            raise
+        raise InvalidFormat(f"{name}:{line_of(at)}: expected ids in UTF-8, found the byte {byte:#04x}") from error
+    return (labels if len(labels) else labels.astype(object)), rows, cols
 
 
-def _has_content(text: str, comments: str) -> bool:
-    stripped = text.lstrip()
-    return bool(stripped) and stripped[0] not in comments
+def _listed(column: Texts) -> list[str]:
+    bounds = zip(column.starts.tolist(), column.stops.tolist(), strict=True)
+    return [column.data[first:last].tobytes().decode() for first, last in bounds]
+
+
+def _first_undecodable(columns: list[Texts]) -> tuple[int, int]:
+    """Return the row and the wrong byte of the first text that is not UTF-8; row -1 if there is none."""
+    for row in range(columns[0].starts.size):
+        for column in columns:
+            content = column.data[column.starts[row] : column.stops[row]].tobytes()
+            try:
+                content.decode()
+            except UnicodeDecodeError as error:
+                return row, content[error.start]
+    return -1, 0
+
+
+def is_quoted(text: NDArray[np.uint8], spans: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return whether each text of a column is in quotes."""
+    firsts = np.concatenate([spans[0], spans[2]])
+    return (firsts > 0) & (text[np.maximum(firsts, 1) - 1] == ord('"'))
+
+
+def as_integers(
+    labels: NDArray[Any], rows: NDArray[Any], cols: NDArray[Any]
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Return names that are all integers, as they are printed, as integers in ascending order; others unchanged."""
+    if not all(map(_CANONICAL.fullmatch, labels.tolist())):
+        return labels, rows, cols
+    numbers = np.array([int(label) for label in labels.tolist()], object)
+    order = np.argsort(numbers)
+    rank = np.empty(len(order), np.int64)
+    rank[order] = np.arange(len(order))
+    numbers = numbers[order]
+    if numbers[0] >= 0 and numbers[-1] < 2**64:
+        numbers = numbers.astype(np.uint64)
+    return numbers, rank[rows], rank[cols]
+
+
+def warn_if_unrepeated(name: str, line: int, repetitions: int, first: tuple[Any, Any]) -> None:
+    """Warn that the first line may hold names of columns, if none of its ids occurs again."""
+    if not repetitions:
+        warnings.warn(
+            f"{name}:{line}: this line was read as an edge, and neither {first[0]!r} nor {first[1]!r} occurs again: "
+            f"header=True if it holds the names of columns, header=False if it is an edge",
+            GuessedLayout,
+            stacklevel=3,
+        )

@@ -20,11 +20,14 @@ from semiring.io.files import Progress
 from semiring.memory.allocation import require
 
 __all__ = [
+    "CANONICAL",
     "INTEGER",
     "LETTER",
     "REAL",
     "SKIP",
+    "TEXT",
     "Column",
+    "Grammar",
     "Lists",
     "Table",
     "character_classes",
@@ -32,6 +35,7 @@ __all__ = [
     "next_line",
     "scan_lists",
     "scan_table",
+    "unescaped",
 ]
 
 # The content of a column.
@@ -40,6 +44,10 @@ REAL: Final = 1
 SKIP: Final = 2
 # One letter, the same in each line; its code is Column.low.
 LETTER: Final = 3
+# An integer as it is printed, without quotes.
+CANONICAL: Final = 4
+# Any text: the table has where it begins and ends.
+TEXT: Final = 5
 
 # Bytes of text for one call of the compiled loop: between calls, progress is reported and Ctrl-C takes effect.
 _SLICE_BYTES: Final = 1 << 26
@@ -62,6 +70,30 @@ class Column:
 
 
 @dataclass(frozen=True)
+class Grammar:
+    """How columns are separated: by blanks, or by a separator, where quotes may enclose a field (RFC 4180).
+
+    Attributes
+    ----------
+    separator : str
+        Empty: blanks.
+    comments : bytes
+        A line that begins with one of these is a comment.
+    point : str
+        The decimal mark.
+    """
+
+    separator: str = ""
+    comments: bytes = b""
+    point: str = "."
+
+    @property
+    def classes(self) -> NDArray[np.uint8]:
+        """The role of each byte value."""
+        return character_classes(self.separator.encode(), self.comments)
+
+
+@dataclass(frozen=True)
 class Table:
     """The numbers of a table.
 
@@ -70,13 +102,16 @@ class Table:
     ints : int64 array, shape (integer columns, rows)
         Integers above ``2**63 - 1`` are stored as the bit pattern of their uint64.
     reals : float64 array, shape (real columns, rows)
+    spans : int32 or int64 array, shape (2 * columns of text, rows)
+        Where the texts of each column begin, and where they end.
     rows : int
     negative, large : bool
-        Whether the last integer column holds a number below 0, and one above ``2**63 - 1``.
+        Whether the column of weights, or else the last one, holds a number below 0, and one above ``2**63 - 1``.
     """
 
     ints: NDArray[np.int64]
     reals: NDArray[np.float64]
+    spans: NDArray[Any]
     rows: int
     negative: bool
     large: bool
@@ -111,12 +146,13 @@ def scan_table(
     name: str,
     expected_rows: int | None = None,
     keep: bool = True,
+    grammar: Grammar | None = None,
     progress: Progress | None = None,
 ) -> Table:
     """Read the table that begins at byte ``start``, which is in line ``line`` (1-based).
 
-    Blank lines and comment lines are skipped. With ``expected_rows``, more or fewer are an error. With
-    ``keep=False`` the text is checked and nothing is stored.
+    grammar: if it has a separator, that and not blanks separates columns.  Blank lines and comment lines are skipped.
+    With ``expected_rows``, more or fewer are an error. With ``keep=False`` the text is checked and nothing is stored.
 
     Raises
     ------
@@ -135,26 +171,32 @@ def scan_table(
         capacity = _line_count(text, start) if expected_rows is None else expected_rows
         # A size line may state more rows than the file holds: allocate only for rows that fit in the text.
         capacity = min(capacity, (len(text) - start) // (2 * len(columns)) + 1)
-    stored = sum(kind in (INTEGER, REAL) for kind in kinds.tolist())
-    require(f"reading {name}", "cpu", 8 * stored * capacity)
-    ints = np.empty((int(np.sum(kinds == INTEGER)), capacity), dtype=np.int64)
+    stored = sum(kind in (INTEGER, CANONICAL, REAL) for kind in kinds.tolist())
+    place_type = np.int32 if len(text) < 2**31 else np.int64
+    texts = int(np.sum(kinds == TEXT)) if keep else 0
+    require(f"reading {name}", "cpu", (8 * stored + 2 * texts * np.dtype(place_type).itemsize) * capacity)
+    spans = np.empty((2 * texts, capacity), dtype=place_type)
+    ints = np.empty((int(np.sum((kinds == INTEGER) | (kinds == CANONICAL))), capacity), dtype=np.int64)
     reals = np.empty((int(np.sum(kinds == REAL)), capacity), dtype=np.float64)
     hard = np.empty((_HARD_ROWS if keep and len(reals) else 0, 4), dtype=np.int64)
     negative = large = False
+    delimited, point = _grammar_arguments(grammar)
+    watched = next((k for k, column in enumerate(columns) if column.name == "weight"), len(columns) - 1)
 
     rows, position, end, first_line = 0, start, len(text), line
     limit = _NO_LIMIT if expected_rows is None else min(expected_rows, _NO_LIMIT)
     while position < end and rows < limit:
         stop = min(position + _SLICE_BYTES, end)
         code, position, line, rows, n_hard, place, column, below, above = kernel.scan_lines(
-            text, position, stop, line, rows, limit, classes, kinds, low, high, ints, reals, hard, keep
-        )
+            text, position, stop, line, rows, limit, classes, delimited, point, watched, kinds, low, high, ints, reals,
+            spans, hard, keep
+        )  # fmt: skip
         if code != kernel.FINE:
             raise _malformed(text, name, int(line), int(place), columns, int(column), int(code), classes)
         for row, which, first, last in hard[:n_hard].tolist():
-            reals[which, row] = value = float(text[first:last].tobytes())
+            reals[which, row] = value = float(text[first:last].tobytes().replace(bytes([point]), b"."))
             if value in (np.inf, -np.inf):
-                at = line_of_row(text, start, first_line, row, columns, classes)
+                at = line_of_row(text, start, first_line, row, columns, classes, grammar)
                 raise InvalidFormat(
                     f"{name}:{at}: expected a number that float64 holds, found {_token(text, first, classes)}"
                 )
@@ -163,7 +205,30 @@ def scan_table(
             progress(f"parsing {name}", position / end)
     if expected_rows is not None:
         _check_row_count(text, name, position, line, rows, expected_rows, classes)
-    return Table(ints[:, :rows], reals[:, :rows], int(rows), negative, large)
+    return Table(ints[:, :rows], reals[:, :rows], spans[:, :rows], int(rows), negative, large)
+
+
+def _grammar_arguments(grammar: Grammar | None) -> tuple[bool, int]:
+    """Return whether a separator delimits columns, and the byte of the decimal mark."""
+    return (False, ord(".")) if grammar is None else (bool(grammar.separator), ord(grammar.point))
+
+
+def unescaped(text: NDArray[np.uint8], spans: NDArray[Any]) -> tuple[NDArray[np.uint8], NDArray[Any]]:
+    """Return a text and the spans of its columns of text, with one quote for two in fields in quotes.
+
+    The text itself if it has no two quotes in a row, else a copy.
+    """
+    parts = (text[begin : begin + _COUNTED_BYTES + 1] == ord('"') for begin in range(0, len(text), _COUNTED_BYTES))
+    if not any(bool(np.any(part[1:] & part[:-1])) for part in parts):
+        return text, spans
+    kernel = _compiled()
+    require("reading quotes", "cpu", text.nbytes)
+    text = text.copy()
+    spans = spans.copy()
+    for k in range(0, len(spans), 2):
+        kernel.unescape(text, spans[k], spans[k + 1])
+    text.flags.writeable = False
+    return text, spans
 
 
 def _line_count(text: NDArray[np.uint8], start: int) -> int:
@@ -255,6 +320,7 @@ def line_of_row(
     row: int,
     columns: tuple[Column, ...],
     classes: NDArray[np.uint8],
+    grammar: Grammar | None = None,
 ) -> int:
     """Return the line (1-based) of row ``row`` of a table that has been read without an error."""
     kernel = _compiled()
@@ -262,11 +328,21 @@ def line_of_row(
     kinds = np.full(len(columns), SKIP, dtype=np.uint8)
     zeros = np.zeros(len(columns), dtype=np.int64)
     nothing = np.empty((0, 0))
-    result = kernel.scan_lines(
-        text, start, len(text), line, 0, row + 1, classes, kinds, zeros, zeros.astype(np.uint64),
-        nothing.astype(np.int64), nothing, np.empty((0, 4), dtype=np.int64), False,
-    )  # fmt: skip
-    return int(result[2]) - 1
+    delimited, point = _grammar_arguments(grammar)
+    spans = nothing.astype(np.int32 if len(text) < 2**31 else np.int64)
+
+    def after(rows: int) -> tuple[Any, ...]:
+        """Return position and line after so many rows."""
+        result: tuple[Any, ...] = kernel.scan_lines(
+            text, start, len(text), line, 0, rows, classes, delimited, point, 0, kinds, zeros, zeros.astype(np.uint64),
+            nothing.astype(np.int64), nothing, spans, np.empty((0, 4), dtype=np.int64), False,
+        )  # fmt: skip
+        return result[1:3]
+
+    if not delimited:
+        return int(after(row + 1)[1]) - 1
+    position, at = after(row)  # the row may have several lines
+    return int(kernel.next_content(text, position, at, classes)[0])
 
 
 def _check_row_count(
@@ -318,11 +394,17 @@ def _malformed(
     if code == kernel.TOO_MANY:
         return InvalidFormat(f"{name}:{line}: expected {expected}, found one more: {_token(text, place, classes)}")
     if code == kernel.EMPTY_FIELD:
-        return InvalidFormat(f"{name}:{line}: expected {expected}, found an empty field before or after a comma")
+        return InvalidFormat(f"{name}:{line}: expected {expected}, found an empty field as {column.name}")
+    if code == kernel.UNCLOSED_QUOTE:
+        return InvalidFormat(f"{name}:{line}: expected a quote that ends the column, found the end of the file")
+    if code == kernel.AFTER_QUOTE:
+        return InvalidFormat(
+            f"{name}:{line}: expected a separator after a column in quotes, found {_token(text, place, classes)}"
+        )
     found = _token(text, place, classes)
     if code == kernel.OUT_OF_RANGE:
         return InvalidFormat(f"{name}:{line}: expected {column.name} from {column.low} to {column.high}, found {found}")
     if column.kind == LETTER:
         return InvalidFormat(f"{name}:{line}: expected {chr(column.low)!r} first, found {found}")
-    kind = "an integer" if column.kind == INTEGER else "a number"
+    kind = "an integer" if column.kind in (INTEGER, CANONICAL) else "a number"
     return InvalidFormat(f"{name}:{line}: expected {kind} as {column.name}, found {found}")

@@ -117,6 +117,6 @@ def _buffers(pyarrow: Any, column: Any) -> Texts | None:
     offsets, data = column.buffers()[1:]
     width = np.int64 if types.is_large_string(column.type) else np.int32
     bounds = np.frombuffer(offsets, width) if len(column) else np.zeros(1, width)
-    return Texts(
+    return Texts.of_offsets(
         np.frombuffer(data or b"", np.uint8), bounds[column.offset : column.offset + len(column) + 1]
     )  # fmt: skip

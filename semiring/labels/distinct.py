@@ -29,10 +29,16 @@ _RANGE_SHARE = 2
 
 
 class Texts(NamedTuple):
-    """A column of text in UTF-8: text k is ``data[offsets[k]:offsets[k + 1]]``."""
+    """A column of text in UTF-8: text k is ``data[starts[k]:stops[k]]``; texts are in ascending order, and apart."""
 
     data: Array
-    offsets: Array
+    starts: Array
+    stops: Array
+
+    @classmethod
+    def of_offsets(cls, data: Array, offsets: Array) -> Texts:
+        """Return texts without gaps: text k is ``data[offsets[k]:offsets[k + 1]]``."""
+        return cls(data, offsets[:-1], offsets[1:])
 
 
 class _Engine:
@@ -139,11 +145,9 @@ def number_texts(columns: Sequence[Texts]) -> tuple[list[str], list[Array]]:
     """
     engine = _Engine()
     a, b = _two_texts(columns)
-    sizes = a.offsets.size - 1, b.offsets.size - 1
+    sizes = a.starts.size, b.starts.size
     parts = engine.parts(sum(sizes))
-    starts = np.array(
-        [_words_before(a.offsets, t, parts) + _words_before(b.offsets, t, parts) for t in range(parts + 1)]
-    )
+    starts = np.array([_words_before(a, t, parts) + _words_before(b, t, parts) for t in range(parts + 1)])
     arena = np.empty(int(starts[-1]), np.uint64)  # a bound: what is not written occupies no memory
     codes = [np.empty(size, index_dtype(arena.size)) for size in sizes]
     state = np.zeros((parts, engine.loops.STATE_SIZE), np.int64)
@@ -164,13 +168,15 @@ def number_texts(columns: Sequence[Texts]) -> tuple[list[str], list[Array]]:
     found = [np.empty(code.size, rank.dtype) for code in codes]
     for code, rows in zip(codes, found, strict=True):
         engine.look_up(code, code.dtype.type(0), rank, rows)
-    return _decoded(engine, arena, ascending), _split(found, [c.offsets[1:] for c in columns])
+    return _decoded(engine, arena, ascending), _split(found, [c.starts for c in columns])
 
 
-def _words_before(offsets: Array, t: int, parts: int) -> int:
+def _words_before(texts: Texts, t: int, parts: int) -> int:
     """Return a bound on the words in an arena of the texts of the parts before t."""
-    p = t * (offsets.size - 1) // parts
-    return (int(offsets[p]) - int(offsets[0])) // 8 + 2 * p
+    p = t * texts.starts.size // parts
+    if not p:
+        return 0
+    return (int(texts.stops[p - 1]) - int(texts.starts[0])) // 8 + 2 * p
 
 
 def _order(arena: Array, texts: Array) -> Array:
@@ -219,7 +225,7 @@ def encoded(texts: list[str]) -> Texts:
     if len(data) != lengths.sum():  # not ASCII
         each = [text.encode("utf-8", "surrogatepass") for text in texts]
         lengths = np.fromiter(map(len, each), np.int64, len(each))
-    return Texts(np.frombuffer(data, np.uint8), np.append(0, np.cumsum(lengths)))
+    return Texts.of_offsets(np.frombuffer(data, np.uint8), np.append(0, np.cumsum(lengths)))
 
 
 # -- columns -----------------------------------------------------------------------------------------------
@@ -234,15 +240,17 @@ def _two(columns: Sequence[Array]) -> tuple[Array, Array]:
 
 
 def _two_texts(columns: Sequence[Texts]) -> tuple[Texts, Texts]:
-    if len(columns) == 2 and columns[0].offsets.dtype == columns[1].offsets.dtype:
+    if len(columns) == 2 and columns[0].starts.dtype == columns[1].starts.dtype:
         return columns[0], columns[1]
-    shift, offsets = 0, [np.zeros(1, np.int64)]
+    shift, data, starts, stops = 0, [], [], []
     for column in columns:
-        offsets.append(column.offsets[1:].astype(np.int64) + (shift - int(column.offsets[0])))
-        shift = int(offsets[-1][-1]) if offsets[-1].size else shift
-    data = [c.data[int(c.offsets[0]) : int(c.offsets[-1])] for c in columns]
-    joined = Texts(np.concatenate(data), np.concatenate(offsets))
-    return joined, Texts(joined.data[:0], joined.offsets[:1])
+        first, last = (int(column.starts[0]), int(column.stops[-1])) if column.starts.size else (0, 0)
+        data.append(column.data[first:last])
+        starts.append(column.starts.astype(np.int64) + (shift - first))
+        stops.append(column.stops.astype(np.int64) + (shift - first))
+        shift += last - first
+    joined = Texts(np.concatenate(data), np.concatenate(starts), np.concatenate(stops))
+    return joined, Texts(joined.data[:0], joined.starts[:0], joined.stops[:0])
 
 
 def _split(found: Sequence[Array], columns: Sequence[Array]) -> list[Array]:

@@ -141,24 +141,30 @@ def number_texts(
     tables: Any,
     state: Any,
     bytes_a: Any,
-    offsets_a: Any,
+    starts_a: Any,
+    stops_a: Any,
     bytes_b: Any,
-    offsets_b: Any,
+    starts_b: Any,
+    stops_b: Any,
     codes_a: Any,
     codes_b: Any,
     arena: Any,
 ) -> None:
     """codes = the index of each text in the arena; each part stores its distinct texts once, from state[t, END] on.
 
-    A column is its bytes, and where in them each text starts.
+    A column is its bytes, and where in them each text starts and stops.
     """
     slots, mine = tables[t], state[t]
-    m, n = offsets_a.size - 1, offsets_b.size - 1
+    m, n = starts_a.size, starts_b.size
     start, end = t * m // parts + mine[DONE_A], (t + 1) * m // parts
-    mine[DONE_A] += _insert_texts(control, slots, mine, bytes_a, offsets_a[start : end + 1], codes_a[start:], arena)
+    mine[DONE_A] += _insert_texts(
+        control, slots, mine, bytes_a, starts_a[start:end], stops_a[start:end], codes_a[start:], arena
+    )
     if start + mine[DONE_A] >= end:
         start, end = t * n // parts + mine[DONE_B], (t + 1) * n // parts
-        mine[DONE_B] += _insert_texts(control, slots, mine, bytes_b, offsets_b[start : end + 1], codes_b[start:], arena)
+        mine[DONE_B] += _insert_texts(
+            control, slots, mine, bytes_b, starts_b[start:end], stops_b[start:end], codes_b[start:], arena
+        )
 
 
 @inlined
@@ -211,9 +217,11 @@ def _slot_of(slots: Any, tag: Any, arena: Any, at: int) -> Any:
 
 
 @device
-def _insert_texts(control: Any, slots: Any, state: Any, data: Any, offsets: Any, codes: Any, arena: Any) -> int:
+def _insert_texts(
+    control: Any, slots: Any, state: Any, data: Any, starts: Any, stops: Any, codes: Any, arena: Any
+) -> int:
     """Number texts until the table is full; return how many."""
-    count, end, done, size = state[DISTINCT], state[END], 0, offsets.size - 1
+    count, end, done, size = state[DISTINCT], state[END], 0, starts.size
     mask = np.uint64(slots.size // 2 - 1)
     tags, places = np.empty(_BATCH, np.uint64), np.empty(_BATCH, np.int64)
     while done < size and not _is_full(slots, count) and not stopped(control):
@@ -221,7 +229,7 @@ def _insert_texts(control: Any, slots: Any, state: Any, data: Any, offsets: Any,
         # The batch is written after the texts so far; those that are new are then moved to the end of these.
         at = end
         for p in range(done, last):
-            words = _copy(data, np.int64(offsets[np.uintp(p)]), np.int64(offsets[np.uintp(p + 1)]), arena, at)
+            words = _copy(data, np.int64(starts[np.uintp(p)]), np.int64(stops[np.uintp(p)]), arena, at)
             tag = _hashed(arena, at)
             places[np.uintp(p - done)], tags[np.uintp(p - done)] = at, tag
             prefetch(slots, _TWO * (tag & mask))
