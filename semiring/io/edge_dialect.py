@@ -44,23 +44,18 @@ _SOURCES: Final = {"source", "src", "from", "fromnode", "fromnodeid", "head", "s
 _SOURCES.update(("sourceid", "sourcenode", "srcid", "fromid"))
 _TARGETS: Final = {"target", "dst", "dest", "destination", "to", "tonode", "tonodeid", "tail", "receiver"}
 _TARGETS.update(("node2", "nodeb", "id2", "targetid", "targetnode", "dstid", "destid", "destinationid", "toid"))
-# These are usual, and could be names of vertices.
-_USUAL: Final = frozenset(
-    re.findall(
-        r"\w+",
-        """
-        account actor airport arrival artist author begin book buyer callee caller child citation cited citing city
-        client coauthor col column contact customer departure dest destination disease document drug dst edge employee
-        end entity event film finish followed followee follower following friend from gene group head id influencer
-        item key left link manager member merchant movie name neighbor neighbour node object of organisation
-        organization origin page paper parent partner payee payer person place player post predecessor product protein
-        query reader receiver recipient referee reference referrer repo repository right row seller sender source src
-        start station stop student subject subreddit successor supplier tag tail target teacher team to topic track
-        trustee truster url user vertex word
-        """,
-    )
-)
-_SUFFIX: Final = re.compile(r"(id|ids|name|names|node|vertex|key|code|no|num|number|index|idx|label)$")
+# One or more of these words, and perhaps a number or a letter, are usual, and could be the name of a vertex.
+_WORDS: Final = """
+    account actor airport arrival artist author begin book buyer callee caller child citation cited citing city client
+    coauthor code col column contact customer departure dest destination disease document drug dst edge employee end
+    entity event film finish followed followee follower following friend from gene group head id ids idx index
+    influencer item key label left link manager member merchant movie name names neighbor neighbour no node num number
+    object of organisation organization origin page paper parent partner payee payer person place player post
+    predecessor product protein query reader receiver recipient referee reference referrer repo repository right row
+    seller sender source src start station stop student subject subreddit successor supplier tag tail target teacher
+    team to topic track trustee truster url user vertex word
+"""
+_USUAL: Final = re.compile(f"({'|'.join(_WORDS.split())})+([0-9]+|[ab])?")
 _LETTERS: Final = {("u", "v"), ("i", "j"), ("a", "b"), ("x", "y"), ("s", "t"), ("p", "q")}
 
 
@@ -286,13 +281,7 @@ def _plain(name: str) -> str:
 
 def _is_usual(name: str) -> bool:
     """Return whether a name is a usual one of a column, such as ``userid`` or ``node1``."""
-    previous = ""
-    while name != previous:
-        if name in _USUAL:
-            return True
-        previous, name = name, _SUFFIX.sub("", re.sub(r"(?<=[a-z])([0-9]+|[ab])$", "", name)) or name
-    # Two of them, such as sourceuser and useraccount.
-    return any(name[:k] in _USUAL and name[k:] in _USUAL for k in range(3, len(name)))
+    return _USUAL.fullmatch(name) is not None
 
 
 def checked_separator(sep: Any) -> str | None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from semiring.exceptions import InvalidFormat
 from semiring.io.files import PathLike, Progress, extension, read_bytes
 from semiring.io.networkx import from_networkx
+from semiring.io.text import wide_encoding
 from semiring.labels import Labels
 from semiring.optional import needed
 
@@ -112,7 +113,7 @@ def _read(function: str, path: PathLike, weight: str | None, dup_op: Any, progre
         if function == "read_graphml":
             G = nx.read_graphml(io.BytesIO(content))
         else:
-            text = content.decode("utf-8")
+            text = content.decode(wide_encoding(content[:4]) or "utf-8-sig")
             G = nx.parse_gml(text, label="label" if "label" in text else "id")
     except nx.NetworkXError as error:
         raise InvalidFormat(f"{os.fspath(path)}: {error}") from error

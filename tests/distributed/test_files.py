@@ -183,6 +183,7 @@ def lines(form: str, end: str = "\n") -> str:
 
 HEAD = "%%MatrixMarket matrix coordinate"
 LOWER = "".join(f"{k + 2} {k + 1} {k}.25\n" for k in range(7))
+NAMED = {"source": "who", "target": "with", "weight": "km", "relabel": True, "dup_op": "mean"}
 TEXTS: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("a.el", lines("{a} {b}"), {}),
     ("b.el", "# c\n" * 7 + lines("{a}\t{b}", "\r\n"), {"directed": False}),
@@ -211,9 +212,26 @@ TEXTS: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("bare_comments.mtx", "%c\n" * 40000 + "9 9 7\n" + LOWER, {}),
     ("bare_array.mtx", "2 2\n1\n2\n3\n4\n", {}),
     ("x.graph", "3 2\n2\n1 3\n2\n", {}),
+    ("ba.csv", "\ufeffkm;who;with\n" + lines("{h};{a};{b}").replace(".", ","), NAMED),
+    ("bb.csv", lines('"{a}";"x;{b}";{k},5'), {"sep": ";", "relabel": True, "dup_op": "last", "header": False}),
+    ("bc.mtx", f"\ufeff{HEAD} pattern general\n9 9 3\n1 1\n2 2\n3 9\n", {}),
+    ("bd.csv", f"{2**63},{2**64 - 1}\n{2**64 - 1},7\n7,{2**63}\n", {"relabel": True}),
+    ("be.tsv", "#a\t#b\n" * 3 + '#b\t"c\td"\n', {"relabel": True, "symmetric": True}),
 )
 # The same lines, which end in a CR alone.
 TEXTS += tuple((f"cr-{name}", text.replace("\n", "\r"), options) for name, text, options in TEXTS if "\r" not in text)
+
+
+def test_a_border_of_shares_in_quotes_is_refused() -> None:
+    Path("a.csv").write_text('"a\n\n\n\n\n\n\n\n\n\nb",c\n')
+    sr.io.read("a.csv", relabel=True)
+
+    def program(grid: Grid) -> str:
+        with pytest.raises(NotSupported, match="a line end in quotes is at the border of two parts") as caught:
+            dist.read("a.csv", grid, relabel=True)
+        return str(caught.value)
+
+    run((2, 1), program)
 
 
 @by_shape

@@ -160,6 +160,20 @@ def test_every_line_end_is_one(tmp_path: Path, name: str, content: str, end: str
     assert sr.io.read(written(tmp_path, name, other.removesuffix("\n").removesuffix("\r"))).isequal(expected)
 
 
+@pytest.mark.parametrize(("name", "content"), TEXTS.items(), ids=TEXTS)
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
+def test_a_byte_order_mark_is_no_content(tmp_path: Path, name: str, content: str, encoding: str) -> None:
+    expected = sr.io.read(written(tmp_path, name, content))
+    (tmp_path / name).write_bytes(content.encode(encoding))
+    assert sr.io.read(tmp_path / name).isequal(expected, check_dtype=True)
+
+
+def test_a_mark_that_the_content_contradicts_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_bytes(b"\xff\xfea")
+    with pytest.raises(InvalidFormat, match=r"a\.csv: expected utf-16, as its first bytes mark it"):
+        sr.io.read(tmp_path / "a.csv")
+
+
 def test_errors_count_the_lines_that_end_in_a_carriage_return(tmp_path: Path) -> None:
     with pytest.raises(InvalidFormat, match=r"a\.el:3: expected an integer as source, found 'x'"):
         sr.io.read(written(tmp_path, "a.el", "0 1\r\n1 2\rx 3\r"))
