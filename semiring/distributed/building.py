@@ -14,6 +14,7 @@ from ..engines import registry
 from ..engines.spec import BuildVector
 from ..exceptions import DimensionMismatch, DuplicateIndex, InvalidType
 from ..facade.edges import edges_of
+from ..facade.means import is_mean, mean_of
 from ..facade.values import as_values
 from ..formats import Array, array_module, index_dtype
 from ..memory.arrays import to_device
@@ -51,7 +52,7 @@ def from_coo(
         By default that of the values of all processes together, as NumPy promotes them.
     shape : by default the largest indices of all processes + 1
     grid : Grid
-    dup_op : binary operator that combines repeated positions, in the order of the ranks
+    dup_op : binary operator that combines repeated positions, in the order of the ranks, ``"last"`` or ``"mean"``
 
     Returns
     -------
@@ -105,7 +106,7 @@ def from_edgelist(
     symmetric : store each edge in both directions
     shape : by default square, with the largest index of all processes + 1
     grid : Grid
-    dup_op : binary operator that combines repeated edges; those without values are one entry
+    dup_op : binary operator that combines repeated edges, ``"last"`` or ``"mean"``; those without values are one entry
 
     Returns
     -------
@@ -162,6 +163,11 @@ def _from_triples(
     dup_op: Any,
     square: bool = False,
 ) -> Matrix:
+    if is_mean(dup_op):
+        return mean_of(  # type: ignore[no-any-return]
+            lambda x, t, dup: _from_triples(operation, grid, ends, x, t, shape, dup, square), values, dtype
+        )
+
     def measured() -> tuple[Any, Any, Any, Any, tuple[int, int]]:
         rows, cols = as_indices("rows", ends[0]), as_indices("columns", ends[1])
         if rows.size != cols.size:
@@ -240,6 +246,10 @@ def vector_from_coo(
     >>> sr.distributed.run(2, program)[0]
     {0: 2.5, 1: 2.5}
     """
+    if is_mean(dup_op):
+        return mean_of(  # type: ignore[no-any-return]
+            lambda x, t, dup: vector_from_coo(indices, x, t, size=size, grid=grid, dup_op=dup), values, dtype
+        )
 
     def measured() -> tuple[Any, Any, Any, int]:
         found = as_indices("indices", indices)

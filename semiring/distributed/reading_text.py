@@ -13,6 +13,7 @@ from semiring import Matrix
 
 from ..dtypes import FP64, lookup
 from ..exceptions import DuplicateIndex, InvalidFormat, NotSupported
+from ..facade.means import is_mean, mean_of
 from ..io.edge_dialect import BOM
 from ..io.edge_layouts import EdgeLayout, edge_layout, is_large_id, is_text_id
 from ..io.edge_lists import check_rows, in_proportion, weights_as
@@ -244,6 +245,12 @@ def _rows_for(grid: Grid, edges: FileTriples, base: int) -> int:
 
 def _assembled(grid: Grid, entries: FileTriples, dup_op: Any) -> Matrix:
     """Return the matrix of the entries that all processes have read.  Collective."""
+    if is_mean(dup_op):
+        return mean_of(  # type: ignore[no-any-return]
+            lambda x, t, dup: _assembled(grid, replace(entries, values=np.asarray(x).astype(t)[()]), dup),
+            entries.values,
+            None,
+        )
     values: Any = entries.values
     iso = None if isinstance(values, np.ndarray) else values
     rows, cols = (to_device(np.asarray(end, np.int64), grid.local) for end in (entries.rows, entries.cols))

@@ -20,6 +20,7 @@ from ..storage.chunked_import import import_csr
 from ..storage.coerce import as_indices, extent, size_for, sizes, value_type
 from .display import counted
 from .exports import exported_indices, exported_values
+from .means import check_mean_fits, is_mean, mean_of
 from .operand import device_for, exported
 from .values import as_values, one_value
 
@@ -54,7 +55,7 @@ def from_csr(
     values : as many values; or one for all; or None, which means True
     dtype : type of the values; by default theirs
     nrows, ncols (or shape) : by default as many rows as `indptr` has, and the largest column + 1
-    dup_op : binary operator that combines repeated columns of a row
+    dup_op : binary operator that combines repeated columns of a row, ``"last"`` or ``"mean"``, as `from_coo`
     copy : False: share arrays that have the types of the result, sorted rows, and stay on their device.  They must not
         be written to afterwards, as every object that shares them would change
     name : shown by `repr`
@@ -81,6 +82,12 @@ def from_csr(
     >>> Matrix.from_csr([0, 2, 2, 3], [0, 2, 1], [5, 6, 7]).to_dicts()
     {0: {0: 5, 2: 6}, 2: {1: 7}}
     """
+    if dup_op is not None and is_mean(dup_op):
+        shared: dict[str, Any] = {"nrows": nrows, "ncols": ncols, "shape": shape, "device": device}
+        return mean_of(  # type: ignore[no-any-return]
+            lambda x, t, dup: from_csr(cls, indptr, col_indices, x, t, dup_op=dup, placement=placement, **shared),
+            values, dtype, name,
+        )  # fmt: skip
     where = device_for(indptr, col_indices, values, device=device)
     indptr, col_indices = as_indices("indptr", indptr), as_indices("col_indices", col_indices)
     values = np.asarray(True) if values is None else as_values(values, dtype, ndim=1 if cls._infers_arrays else None)
@@ -158,7 +165,8 @@ def from_coo(
     rows, columns : integers, in any order
     values, dtype, name, device : as `from_csr`
     nrows, ncols (or shape) : by default the largest index + 1
-    dup_op : binary operator that combines repeated positions
+    dup_op : binary operator that combines repeated positions, from the first on; ``"last"`` keeps the last value,
+        ``"mean"`` averages: of integers and bools in float64, whatever `dtype` is
 
     Raises
     ------
@@ -168,15 +176,22 @@ def from_coo(
 
     Notes
     -----
-    Cost O(k log k) for k triples.  On the GPU the checks synchronise.
+    Cost O(k log k) for k triples, twice for ``"mean"``.  On the GPU the checks synchronise.
 
     Examples
     --------
     >>> Matrix.from_coo([1, 0, 1], [0, 2, 0], [5, 6, 7], dup_op="plus").to_dicts()
     {0: {2: 6}, 1: {0: 12}}
+    >>> Matrix.from_coo([1, 0, 1], [0, 2, 0], [5, 6, 8], dup_op="mean").to_dicts()
+    {0: {2: 6.0}, 1: {0: 6.5}}
     >>> Matrix.from_coo([0, 1], [1, 2], True, shape=(3, 3)).to_dicts()
     {0: {1: True}, 1: {2: True}}
     """
+    if dup_op is not None and is_mean(dup_op):
+        shared: dict[str, Any] = {"nrows": nrows, "ncols": ncols, "shape": shape, "device": device}
+        return mean_of(  # type: ignore[no-any-return]
+            lambda x, t, dup: from_coo(cls, rows, columns, x, t, dup_op=dup, **shared), values, dtype, name
+        )
     where = device_for(rows, columns, values, device=device)
     rows, columns = as_indices("rows", rows), as_indices("columns", columns)
     values = np.asarray(True) if values is None else as_values(values, dtype, ndim=1 if cls._infers_arrays else None)
@@ -303,6 +318,13 @@ def build(
     ncols = self.store.ncols if ncols is None else extent("ncols", ncols)
     rows, columns = as_indices("rows", rows), as_indices("columns", columns)
     dtype = self._described.dtype
+    if dup_op is not None and is_mean(dup_op):
+        check_mean_fits(dtype)
+        made = type(self).from_coo(
+            rows, columns, values, dtype, nrows=nrows, ncols=ncols, dup_op=dup_op, device=self.device
+        )
+        self._become(made.store)
+        return self
     self._become(build_matrix(rows, columns, as_values(values, dtype), nrows, ncols, dtype, dup_op, self.device))
     return self
 

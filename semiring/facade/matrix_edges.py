@@ -58,7 +58,8 @@ def from_edgelist(
     symmetric : store each edge in both directions
     nrows, ncols (or shape) : by default both the largest index of either end + 1, since an edge list is a graph; if
         only one is given, the other is the largest index on its side + 1
-    dup_op : binary operator that combines repeated edges; those without values are one entry
+    dup_op : binary operator that combines repeated edges, ``"last"`` or ``"mean"``, as `from_coo`; those without values
+        are one entry
     name : shown by `repr`
 
     Raises

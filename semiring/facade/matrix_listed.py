@@ -21,6 +21,7 @@ from ..ops import structure
 from ..storage.chunked_import import import_csr
 from ..storage.coerce import as_indices, extent, size_for, sizes, value_type
 from .exports import exported_indices, exported_values
+from .means import is_mean, mean_of
 from .operand import device_for, exported
 from .values import as_values
 
@@ -54,7 +55,7 @@ def from_dcsr(
     values : as many values, or one for all
     dtype : type of the values; by default theirs
     nrows, ncols (or shape) : by default the last listed row + 1, and the largest column + 1
-    dup_op : binary operator that combines repeated columns of a row
+    dup_op : binary operator that combines repeated columns of a row, ``"last"`` or ``"mean"``, as `Matrix.from_coo`
     copy : False: share arrays as `from_csr`; they must not be written to afterwards
     name : shown by `repr`
     device : ``"cpu"`` or ``"cuda"``; by default the GPU if an array is there, else the configured one
@@ -80,6 +81,12 @@ def from_dcsr(
     >>> A.format, A.nvals, A.get(10**9, 1)
     ('hypersparse', 3, 3.0)
     """
+    if dup_op is not None and is_mean(dup_op):
+        shared: dict[str, Any] = {"nrows": nrows, "ncols": ncols, "shape": shape, "device": device}
+        return mean_of(  # type: ignore[no-any-return]
+            lambda x, t, dup: from_dcsr(cls, compressed_rows, indptr, col_indices, x, t, dup_op=dup, **shared),
+            values, dtype, name,
+        )  # fmt: skip
     where = device_for(compressed_rows, indptr, col_indices, values, device=device)
     rows, indptr = as_indices("compressed_rows", compressed_rows), as_indices("indptr", indptr)
     col_indices, values = (

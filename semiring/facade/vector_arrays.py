@@ -21,6 +21,7 @@ from ..ops.convert import index_list
 from ..record_types import shown
 from ..storage.coerce import as_indices, extent, size_for, sizes, value_type
 from .display import counted
+from .means import check_mean_fits, is_mean, mean_of
 from .operand import device_for, exported, is_scalar, scalar
 from .values import as_values, dense_dtype, differs, labelled, one_value, pickled_type
 
@@ -51,7 +52,8 @@ def from_coo(
     values : as many values; or one for all, which is stored once; or None, which means True
     dtype : type of the values; by default theirs
     size (or shape) : number of positions; by default the largest index + 1
-    dup_op : binary operator that combines repeated indices
+    dup_op : binary operator that combines repeated indices, from the first on; ``"last"`` keeps the last value,
+        ``"mean"`` averages: of integers and bools in float64, whatever `dtype` is
     name : shown by `repr`
     device : ``"cpu"`` or ``"cuda"``; by default the GPU if an array is there, else the configured one
 
@@ -72,6 +74,11 @@ def from_coo(
     >>> Vector.from_coo([0, 3], True).to_dict()
     {0: True, 3: True}
     """
+    if dup_op is not None and is_mean(dup_op):
+        shared: dict[str, Any] = {"size": size, "shape": shape, "device": device}
+        return mean_of(  # type: ignore[no-any-return]
+            lambda x, t, dup: from_coo(cls, indices, x, t, dup_op=dup, **shared), values, dtype, name
+        )
     where = device_for(indices, values, device=device)
     if type(indices) is list and len(indices) == 1 and type(values) in _NUMBERS and dtype is not None:
         (index,) = indices  # one entry from Python numbers: the source of a search needs no array
@@ -287,6 +294,10 @@ def build(self: V, indices: Any, values: Any, *, dup_op: Any = None, clear: bool
         )
     size = self.store.size if size is None else extent("size", size)
     dtype = self._described.dtype
+    if dup_op is not None and is_mean(dup_op):
+        check_mean_fits(dtype)
+        self._become(type(self).from_coo(indices, values, dtype, size=size, dup_op=dup_op, device=self.device).store)
+        return self
     made = build_vector(as_indices("indices", indices), as_values(values, dtype), size, dtype, dup_op, self.device)
     self._become(made)
     return self

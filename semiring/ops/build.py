@@ -107,8 +107,22 @@ def identity_matrix(n: int, value: Any, dtype: np.dtype[Any], device: str) -> CS
 
 
 def duplicate_operator(dup_op: Any, dtype: np.dtype[Any]) -> Any:
-    """Return the typed binary operator that combines entries at one position; None for None."""
-    return None if dup_op is None else operators.lookup_binary(dup_op).typed(dtype, dtype)
+    """Return the typed binary operator that combines entries at one position; None for None.
+
+    Engines combine in the order of the input, so ``"last"`` is `second`.
+    """
+    if dup_op is None:
+        return None
+    return operators.lookup_binary("second" if _is_text(dup_op, "last") else dup_op).typed(dtype, dtype)
+
+
+def is_mean(dup_op: Any) -> bool:
+    """Return whether repeated entries are to be averaged, which is a composition of two sums and no operator."""
+    return _is_text(dup_op, "mean")
+
+
+def _is_text(dup_op: Any, text: str) -> bool:
+    return isinstance(dup_op, str) and dup_op == text
 
 
 def entry_values(
