@@ -5,8 +5,8 @@ Arrow stream interface (which pyarrow reads), a dictionary of columns, a structu
 by its interface, so that none of these libraries is needed.
 
 Ambiguous input raises InvalidValue: more columns than (source, target) or (source, target, weight) unless they are
-named, missing values, and vertices that are not integers
-where they are not numbered.
+named, missing vertices, and vertices that are not integers where they are not numbered.  A missing weight (null, NA,
+None) is NaN.
 """
 
 from __future__ import annotations
@@ -82,7 +82,10 @@ def _of_list(given: Any, relabel: bool | Labels) -> Edges:
     ends: dict[str, Any] = {f"edges[:, {k}]": [edge[k] for edge in edges] for k in (0, 1)}
     if relabel is False:
         ends = {name: as_array("edges", column, np.int64) for name, column in ends.items()}
-    return _of_columns(ends, [edge[2] for edge in edges] if widths == {3} else None, relabel)
+    weights = [edge[2] for edge in edges] if widths == {3} else None
+    if weights is not None and None in weights:
+        weights = _floats(weights)
+    return _of_columns(ends, weights, relabel)
 
 
 def _of_table(columns: Mapping[Any, Any], source: Any, target: Any, weight: Any, relabel: bool | Labels) -> Edges:
@@ -92,7 +95,7 @@ def _of_table(columns: Mapping[Any, Any], source: Any, target: Any, weight: Any,
         ends = {f"column {name!r}": _without_missing(name, columns[name]) for name in chosen[:2]}
     if chosen[2] is None:
         return _of_columns(ends, None, relabel)
-    return _of_columns(ends, _weights(chosen[2], _without_missing(chosen[2], columns[chosen[2]])), relabel)
+    return _of_columns(ends, _weights(chosen[2], _with_nan(chosen[2], columns[chosen[2]])), relabel)
 
 
 def _of_columns(ends: dict[str, Any], values: Any, relabel: bool | Labels) -> Edges:
@@ -110,12 +113,26 @@ def _of_columns(ends: dict[str, Any], values: Any, relabel: bool | Labels) -> Ed
 
 
 def _weights(name: Any, values: Any) -> Any:
+    if values.dtype.kind == "O":
+        values = _floats(values.tolist())
     if values.dtype.kind not in "biufcV":
         raise InvalidValue(
             f"{_PLACE}: column {name!r} holds the weights and must hold numbers, got {_content(values)}; "
             f"name another one by weight="
         )
     return values
+
+
+def _floats(weights: list[Any]) -> Any:
+    """Return numbers, of which some are missing, as floats with NaN for these; anything else as objects."""
+    if all(x is None or isinstance(x, (int, float, np.number, np.bool_)) for x in map(_none_of_missing, weights)):
+        return np.array([np.nan if _none_of_missing(x) is None else x for x in weights], np.float64)
+    return np.array(weights, object)
+
+
+def _none_of_missing(x: Any) -> Any:
+    """Return None for the NA of pandas, anything else unchanged."""
+    return None if type(x).__name__ == "NAType" else x
 
 
 def _chosen(names: list[Any], source: Any, target: Any, weight: Any) -> tuple[Any, Any, Any]:
@@ -186,17 +203,35 @@ def _unique(names: list[Any], columns: list[Any]) -> dict[Any, Any]:
     return dict(zip(names, columns, strict=True))
 
 
-def _without_missing(name: Any, column: Any) -> Any:
-    """Return a column as an array; InvalidValue where values are missing."""
+def _missing(column: Any) -> int:
+    """Return how many values of a column of a frame are missing."""
     for count in ("null_count", "isna", "isnull"):  # Arrow and polars; pandas
         found = getattr(column, count, None)
-        if found is None:
-            continue
-        found = found() if callable(found) else found
-        missing = int(found.sum()) if hasattr(found, "sum") else int(found)
-        if missing and not _not_a_number(column):
-            raise InvalidValue(f"{_PLACE}: column {name!r} lacks {missing} values; drop or fill these rows first")
-        break
+        if found is not None:
+            found = found() if callable(found) else found
+            return int(found.sum()) if hasattr(found, "sum") else int(found)
+    return 0
+
+
+def _with_nan(name: Any, column: Any) -> Any:
+    """Return a column of weights as an array, with NaN for values that are missing."""
+    from ..labels import arrow
+
+    if _missing(column):
+        column = arrow.on_host(column)
+        filled = arrow.floats(column)
+        if filled is not None:
+            return filled
+        if getattr(getattr(column, "dtype", None), "kind", "") == "O":  # of pandas: see `_weights`
+            return column.to_numpy()
+    return _without_missing(name, column)
+
+
+def _without_missing(name: Any, column: Any) -> Any:
+    """Return a column as an array; InvalidValue where values are missing."""
+    missing = _missing(column)
+    if missing and not _not_a_number(column):
+        raise InvalidValue(f"{_PLACE}: column {name!r} lacks {missing} values; drop or fill these rows first")
     if hasattr(column, "dtype") and hasattr(column.dtype, "numpy_dtype"):  # pandas' own nullable types
         column = column.to_numpy(dtype=column.dtype.numpy_dtype)
     if type(column).__module__.partition(".")[0] == "pyarrow":  # its DLPack supports numbers only

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..dtypes import lookup
 from ..exceptions import DimensionMismatch, InvalidType, InvalidValue
 from ..formats import array_module, device_of
 from ..memory.allocation import allocating
@@ -66,7 +67,8 @@ def from_edgelist(
     ------
     InvalidValue
         For vertices that are not integers (text, fractions, NaN) without `relabel`, labels of several types or
-        unknown ones, missing values, and a table of more columns than are named.
+        unknown ones, missing vertices, a table of more columns than are named, and a missing weight (null, None, NaN),
+        which is NaN, where `dtype` has no NaN.
     DuplicateIndex, IndexOutOfBound, DomainMismatch, OutOfMemory
 
     Notes
@@ -93,6 +95,7 @@ def from_edgelist(
     if found is not None:
         if values is not None:
             raise InvalidType("from_edgelist: the edges hold values already; values= must be left out")
+        _check_nan(found, dtype)
         values = found
     elif values is None and dup_op is None:
         dup_op = "any"
@@ -110,6 +113,18 @@ def from_edgelist(
     made = cls.from_coo(rows, columns, values, dtype, nrows=nrows, ncols=ncols, dup_op=dup_op, name=name)
     made.labels = labels
     return made
+
+
+def _check_nan(weights: Any, dtype: Any) -> None:
+    """Raise InvalidValue for a weight that is missing, or NaN, where the type that was given has no NaN."""
+    if dtype is None or lookup(dtype).kind not in "biu":
+        return
+    weights = weights if hasattr(weights, "dtype") else np.asarray(weights)
+    if weights.dtype.kind not in "fc":
+        return
+    at = array_module(device_of(weights)).flatnonzero(weights != weights)[:1]
+    if at.size:  # synchronises on the GPU
+        raise InvalidValue(f"from_edgelist: the weight of row {int(at[0])} is missing (nan), and {dtype} has no NaN")
 
 
 def _in_both_directions(rows: Any, columns: Any, values: Any) -> tuple[Any, Any, Any]:

@@ -47,6 +47,32 @@ def check_missing(where: str, name: str, column: Any) -> None:
         raise InvalidValue(f"{where}: {name} lacks {missing} values; drop or fill these rows first")
 
 
+def floats(column: Any) -> Array | None:
+    """Return a column of numbers as floats, with NaN where values are missing; None for any other column."""
+    library = library_of(column)
+    if library == "pyarrow":
+        pyarrow = sys.modules["pyarrow"]
+        types = pyarrow.types
+        kinds = (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal)
+        if not any(is_kind(column.type) for is_kind in kinds):
+            return None
+        if types.is_boolean(column.type):
+            column = column.cast(pyarrow.int8())
+        kind = pyarrow.float32() if types.is_float32(column.type) else pyarrow.float64()
+        return np.asarray(column.cast(kind, safe=False).to_numpy(zero_copy_only=False))
+    if library == "polars":
+        polars = sys.modules["polars"]
+        if not (column.dtype.is_numeric() or column.dtype == polars.Boolean):
+            return None
+        kind = polars.Float32 if column.dtype == polars.Float32 else polars.Float64
+        return np.asarray(column.cast(kind).to_numpy())
+    if library == "pandas" and getattr(column.dtype, "kind", "") in "iufb":
+        return np.asarray(
+            column.to_numpy(np.float32 if column.dtype.name.lower() == "float32" else np.float64, na_value=np.nan)
+        )
+    return None
+
+
 def categories(column: Any) -> tuple[Array, Any] | None:
     """Return a column of categories as the code of each row and the labels of the codes; None for any other column."""
     library = library_of(column)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import semiring as sr
 from semiring import Matrix
 from semiring.exceptions import InvalidValue
 from semiring.facade.edges import edges_of
@@ -124,8 +125,8 @@ def test_what_is_ambiguous_is_refused(kind: str, columns: Any, asked: Any, messa
 
 
 @pytest.mark.parametrize("kind", ["polars", "Arrow", "Arrow batch", "Arrow stream"])
-@pytest.mark.parametrize("column", ["s", "t", "w"])
-def test_missing_values_are_refused(kind: str, column: str) -> None:
+@pytest.mark.parametrize("column", ["s", "t"])
+def test_missing_vertices_are_refused(kind: str, column: str) -> None:
     columns: dict[str, list[Any]] = {"s": [0, 1], "t": [1, 2], "w": [1, 2]}
     columns[column] = [None, 1]
     with pytest.raises(InvalidValue, match=f"column '{column}' lacks 1 value"):
@@ -133,10 +134,36 @@ def test_missing_values_are_refused(kind: str, column: str) -> None:
 
 
 @pytest.mark.parametrize("kind", TABLES)
-def test_a_weight_may_be_nan(kind: str) -> None:
-    A = Matrix.from_edgelist(TABLES[kind]({"s": [0, 1], "t": [1, 2], "w": [np.nan, 2.0]}))
+@pytest.mark.parametrize("missing", [np.nan, None])
+@pytest.mark.parametrize("weight", [2.0, 2, True])
+def test_a_missing_weight_is_nan(kind: str, missing: Any, weight: Any) -> None:
+    if missing is not None and not isinstance(weight, float):
+        weight = float(weight)  # no table has NaN among integers
+    table = TABLES[kind]({"s": [0, 1], "t": [1, 2], "w": [missing, weight]})
+    for relabel in (False, True):
+        A = Matrix.from_edgelist(table, relabel=relabel)
+        assert A.dtype == np.float64
+        assert np.isnan(A[0, 1].value)
+        assert A[1, 2].value == weight
+    with pytest.raises(InvalidValue, match="the weight of row 0 is missing"):
+        Matrix.from_edgelist(table, dtype=int)
+
+
+def test_missing_weights_elsewhere(tmp_path: Any) -> None:
+    for missing in (None, np.nan):
+        A = Matrix.from_edgelist([(0, 1, missing), (1, 2, 5)])
+        assert np.isnan(A[0, 1].value)
+        assert A[1, 2].value == 5
+        with pytest.raises(InvalidValue, match="the weight of row 0 is missing"):
+            Matrix.from_edgelist([(0, 1, missing), (1, 2, 5)], dtype=int)
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    parquet.write_table(pyarrow.table({"s": [0, 1], "t": [1, 2], "w": [None, 5]}), tmp_path / "a.parquet")
+    A = sr.io.read(tmp_path / "a.parquet")
     assert np.isnan(A[0, 1].value)
-    assert A[1, 2].value == 2.0
+    assert A[1, 2].value == 5
+    single = pyarrow.table({"s": [0, 1], "t": [1, 2], "w": pyarrow.array([None, 5], pyarrow.float32())})
+    assert Matrix.from_edgelist(single).dtype == np.float32
 
 
 class _Cudf:
@@ -185,7 +212,11 @@ def test_pandas_columns_of_its_own_types() -> None:
     A = Matrix.from_edgelist(frame)
     assert (A.dtype, A.to_dicts()) == (np.int8, {0: {1: 1}, 1: {2: 2}})
     frame.loc[0, "w"] = None
-    with pytest.raises(InvalidValue, match="column 'w' lacks 1 value"):
+    assert np.isnan(Matrix.from_edgelist(frame)[0, 1].value)
+    frame["w"] = frame["w"].astype(object)  # with pandas' own NA
+    assert np.isnan(Matrix.from_edgelist(frame)[0, 1].value)
+    frame["w"] = [None, "five"]
+    with pytest.raises(InvalidValue, match=r"column 'w' (holds the weights and must hold numbers|lacks 1 value)"):
         Matrix.from_edgelist(frame)
     plain = pandas.DataFrame({"s": [0, 1], "t": [1, 2], "w": [np.nan, 2.0]}, index=["x", "y"])
     assert np.isnan(Matrix.from_edgelist(plain)[0, 1].value)  # a float column's NaN is a number as elsewhere
