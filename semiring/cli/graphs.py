@@ -28,7 +28,19 @@ from semiring.memory.arrays import to_host
 
 MAX_DEGREE: Final = "max-degree"
 _INTEGER: Final = re.compile(r"[+-]?[0-9]+")
-_CHOSEN = ("dup_op", "base", "skip_lines", "nrows")
+# Options of the commands, and the parameters of the readers.
+_CHOSEN = {
+    "dup_op": "dup_op",
+    "base": "base",
+    "skip_lines": "skip_lines",
+    "nrows": "nrows",
+    "header": "header",
+    "sep": "sep",
+    "comment": "comment",
+    "source_column": "source",
+    "target_column": "target",
+    "weight_column": "weight",
+}
 
 
 class UsageError(SemiringError):
@@ -69,12 +81,28 @@ def add_graph(parser: argparse.ArgumentParser, *, nargs: str | None = None, what
     group.add_argument(
         "--merge-op", metavar="OP", help="the same, and combine the two values of an edge by this operator"
     )
-    group.add_argument("--dup-op", metavar="OP", help="combine repeated entries by this operator (default: an error)")
+    group.add_argument(
+        "--dup-op", metavar="OP", help="combine repeated entries by this operator, mean or last (default: an error)"
+    )
     group.add_argument("--base", type=int, metavar="N", help="edge lists: the number of the first vertex (default: 0)")
     group.add_argument("--skip-lines", type=int, metavar="N", help="edge lists: skip N lines at the top")
     group.add_argument(
         "--nrows", type=int, metavar="N", help="edge lists: the number of vertices (default: those up to the last id)"
     )
+    group.add_argument(
+        "--header",
+        action=argparse.BooleanOptionalAction,
+        help="edge lists: the first line holds the names of columns, or an edge (default: detect)",
+    )
+    group.add_argument("--sep", metavar="C", help="edge lists: the character between columns (default: detect)")
+    group.add_argument(
+        "--comment", metavar="C", help="edge lists: skip lines that begin with one of these (default: #%%, .csv: none)"
+    )
+    for role, default in (("source", "the first"), ("target", "the second"), ("weight", "the third, if there is one")):
+        group.add_argument(
+            f"--{role}-column", type=_column, metavar="NAME", help=f"edge lists, .parquet: by name or number from 0 "
+            f"(default: {default})",
+        )  # fmt: skip
     group.add_argument("--unweighted", action="store_true", help="edge lists: read the ends of the edges alone")
     group.add_argument(
         "--relabel", action="store_true", help="edge lists: the ids in the file, text or numbers, are names of vertices"
@@ -100,6 +128,11 @@ def add_memory(group: Any) -> None:
         metavar="SIZE",
         help="the limit of GPU memory: bytes, or a size such as 5.8GB",
     )
+
+
+def _column(word: str) -> int | str:
+    """Return a column of a table: its number, or its name."""
+    return int(word) if word.isdecimal() else word
 
 
 def memory_argument(word: str) -> str:
@@ -140,14 +173,17 @@ def _standard_input(args: argparse.Namespace) -> Iterator[str]:
 def _load(args: argparse.Namespace, path: str, progress: Progress) -> Any:
     kind = extension(path)[0]
     args.bytes_read = os.path.getsize(path) if os.path.isfile(path) else None
-    options = {name: getattr(args, name) for name in _CHOSEN if getattr(args, name) is not None}
+    options = {_CHOSEN[name]: getattr(args, name) for name in _CHOSEN if getattr(args, name) is not None}
+    if options.get("sep") == "\\t":  # as a shell passes '\t'
+        options["sep"] = "\t"
     if args.unweighted:
         options["weights"] = False
     if options and kind in READERS:
         allowed = options_of(READERS[kind])
         unknown = [name for name in options if name not in allowed or (name == "weights" and kind == ".parquet")]
         if unknown:
-            flag = "--unweighted" if unknown[0] == "weights" else f"--{unknown[0].replace('_', '-')}"
+            given = {parameter: name for name, parameter in _CHOSEN.items()} | {"weights": "unweighted"}
+            flag = f"--{given[unknown[0]].replace('_', '-')}"
             raise UsageError(f"{flag} is not an option of {kind} files")
     if args.relabel and args.nrows is not None:
         raise UsageError("--nrows: the names of --relabel give the number of vertices")

@@ -16,6 +16,8 @@ _STEPS = re.compile(r"(?:placement=\"host\" and then )?\.compress\(\"(\w+)\"\)(?
 
 
 _UNION = re.compile(r"A\.ewise_add\(A\.T, \"(\w+)\"\)")
+# A column of an edge list, which is no vertex.
+_COLUMN = re.compile(r"\bcolumn (source|target|weight)=")
 # A function of the graph, and a part of its result.
 _CALL = re.compile(r"\b(?:sr\.algorithms\.)?([a-z_]+)\(A\)(?:\.[a-z_]+)?")
 
@@ -37,6 +39,8 @@ def _translated(text: str, options: Collection[str]) -> str:
     if "merge_op" in options:
         text = _UNION.sub(lambda found: "--symmetric" if found[1] == "any" else f"--merge-op {found[1]}", text)
         text = _CALL.sub(lambda found: f"semiring {command_of(found[1])}", text)
+    if "source_column" in options:
+        text = _COLUMN.sub(r"\1_column=", text)
     return _ARGUMENT.sub(_option_of(options), text)
 
 

@@ -258,11 +258,11 @@ def names_columns(records: list[Record], chosen: tuple[int, int, int]) -> tuple[
     names = [_plain(end) for end in ends]
     if names[0] in _SOURCES and names[1] in _TARGETS:
         return True, True
-    if 0 <= weight < len(first) and first[weight]:
-        if _is_number(first[weight]):
-            return False, True
-        weights = [fields[weight] for fields in others if fields[weight]]
-        if weights and all(map(_is_number, weights)):
+    if 0 <= weight < len(first) and _is_number(first[weight]):
+        return False, True
+    for k in set(range(len(first))) - {source, target}:
+        values = [fields[k] for fields in others if k < len(fields) and fields[k]]
+        if first[k] and not _is_number(first[k]) and values and all(map(_is_number, values)):
             return True, True
     if any(others and all(_INTEGER.fullmatch(fields[k]) for fields in others) for k in (source, target)):
         return True, True

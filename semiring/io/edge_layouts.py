@@ -272,7 +272,7 @@ def _chosen(keys: tuple[Any, Any, Any], weights: bool | None, titles: list[str] 
     )
     if (source is None) != (target is None):
         missing = "source" if source is None else "target"
-        raise InvalidValue(f"{missing}= is missing; source= and target= are given together")
+        raise InvalidValue(f"column {missing}= is missing; the columns of both ends are given together")
     if weight is not None and weights is False:
         raise InvalidValue("expected weights=False or weight=, got both")
     if source is None:
@@ -280,7 +280,7 @@ def _chosen(keys: tuple[Any, Any, Any], weights: bool | None, titles: list[str] 
             return 0, 1, 2 if (width > 2 if weights is None else weights) else -1
         source, target = [k for k in range(max(width, 3)) if k != weight][:2]
     elif weights and weight is None:
-        raise InvalidValue("weights=True: expected weight= beside source= and target=")
+        raise InvalidValue("weights=True: expected a column weight= beside those of the ends")
     found = [k for k in (source, target, weight) if k is not None]
     if len(set(found)) < len(found):
         raise InvalidValue(f"source=, target= and weight= must be different columns, got {keys}")
@@ -294,14 +294,14 @@ def _column(role: str, key: Any, titles: list[str] | None, width: int) -> int | 
     if isinstance(key, str) and titles is not None:
         if titles.count(key) == 1:
             return titles.index(key)
-        problem = "is the name of two columns" if key in titles else "is no column"
+        problem = "is the name of two columns" if key in titles else "is not in the file"
         listed = ", ".join(map(repr, titles[:8])) + (", ..." if len(titles) > 8 else "")
-        raise InvalidValue(f"{role}={key!r} {problem}; the columns are {listed}")
+        raise InvalidValue(f"column {role}={key!r} {problem}; the columns are {listed}")
     if isinstance(key, str):
-        raise InvalidValue(f"{role}={key!r}: the file has no names of columns; give its number, from 0")
+        raise InvalidValue(f"column {role}={key!r}: the file has no names of columns; give its number, from 0")
     number = _whole(role, key, -width)
     if number >= width:
-        raise InvalidValue(f"{role}={number}: the file has {width} columns")
+        raise InvalidValue(f"column {role}={number}: the file has {width} columns, counted from 0")
     return number % width
 
 

@@ -75,12 +75,12 @@ def read_edgelist(
         integers if all are written without quotes as integers are printed (``7``, ``-5``; not ``07`` or ``+7``), else
         all are text. Otherwise ids are indices.
     header : bool, optional
-        Whether the first line holds the names of columns. None: it does if neither end in it is an integer, and (1) the
-        two are usual names of ends, as ``source,target``; or (2) it has no number as weight, and each of the next 100
-        lines has; or (3) a column of ends holds integers in all these lines; or, with the warning `GuessedLayout`,
-        (4) both are usual names of columns, as ``user_id,friend``, no end of these lines is one, and neither occurs in
-        them. An edge list with ids that are text and a first line whose ends never occur again is read with that
-        warning too.
+        Whether the first line holds the names of columns. None: it does if neither of its ends is an integer, and
+        (1) its ends are usual names of ends, as ``source,target``; or (2) its weight is no number, and a column beside
+        the ends has numbers in all of the next 100 lines and text in the first; or (3) a column of ends has integers in
+        all these lines. Also, with the warning `GuessedLayout`, if (4) both names are usual for columns, as
+        ``user_id,friend``, no end in these lines is such a name, and neither occurs in them. A file of text ids is read
+        with that warning too, if no end of its first line occurs again.
     sep : str, optional
         The character between columns; ``" "``: any white space. None: of comma, semicolon, tab and ``|`` (in
         other files than ``.csv`` and ``.tsv``: tab, comma, semicolon, white space) the one that divides the first

@@ -261,16 +261,11 @@ def scan_lines(
     end = len(text)
     n_columns = len(kinds)
     n_hard = 0
-    below = False
-    above = False
+    below = above = False
     while position < stop and row < limit:
         if keep and len(hard) > 0 and n_hard + n_columns > len(hard):
             break
-        column = 0
-        int_column = 0
-        real_column = 0
-        text_column = 0
-        commas = 0
+        column = int_column = real_column = text_column = commas = 0
         lines = 1
         p = position
         while p < end:
@@ -387,8 +382,7 @@ def unescape(text: NDArray[np.uint8], firsts: NDArray[Any], lasts: NDArray[Any])
         first, last = firsts[k], lasts[k]
         if first == 0 or text[first - 1] != _QUOTE:
             continue
-        q = first
-        p = first
+        q = p = first
         while p < last:
             text[q] = text[p]
             p += 2 if text[p] == _QUOTE else 1
@@ -422,8 +416,7 @@ def scan_lists(
     end = len(text)
     count = offsets[lists]
     while position < stop and lists < limit:
-        comment = False
-        blank = True
+        comment, blank = False, True
         p = position
         while p < end:
             role = classes[text[p]]

@@ -239,6 +239,42 @@ def test_a_graph_is_generated_to_standard_output(printed: Run, capsys: pytest.Ca
     assert "-: expected one of the extensions" in capsys.readouterr().err
 
 
+def test_columns_of_a_table_are_chosen(json_output: Run, printed: Run, tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("km;who;with\n1,5;ann;bob\n2;bob;eve\n4;bob;eve\n")
+    columns = ("--relabel", "--source-column", "who", "--target-column", "2")
+    words = ("convert", str(tmp_path / "a.csv"), "-", *columns)
+    assert printed(*words, "--weight-column", "km", "--dup-op", "mean") == "ann bob 1.5\nbob eve 3.0\n"
+    assert (
+        printed(*words, "--weight-column", "0", "--dup-op", "last", "--header", "--sep", ";")
+        == "ann bob 1.5\nbob eve 4.0\n"
+    )
+    (tmp_path / "b.tsv").write_text("!c\nu\tv\nann\tbob\n")
+    words = ("info", str(tmp_path / "b.tsv"), "--relabel", "--comment", "!", "--sep", r"\t")
+    assert json_output(*words, "--no-header")["entries"] == 2
+    assert json_output(*words, "--header")["entries"] == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("info", "a.csv", "--source-column", "x", "--target-column", "1"), "--source-column x is not in the file"),
+        (("info", "a.csv", "--no-header", "--source-column", "x", "--target-column", "1"), "has no names of columns"),
+        (("info", "a.csv", "--source-column", "0"), "--target-column is missing"),
+        (("info", "a.csv", "--sep", ",,"), "--sep: expected one character"),
+        (("info", "a.mtx", "--sep", ","), "--sep is not an option of .mtx files"),
+        (("info", "a.mtx", "--weight-column", "1"), "--weight-column is not an option of .mtx files"),
+    ],
+)
+def test_wrong_columns_are_named_as_options(
+    words: tuple[str, ...], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.csv").write_text("from,to\n0,1\n")
+    assert main(list(words)) in (1, 2)
+    assert message in capsys.readouterr().err
+
+
 def test_convert_reads_with_the_given_options(json_output: Run, tmp_path: Path) -> None:
     listed = tmp_path / "edges.csv"
     listed.write_text("from,to,weight\n1,2,5\n1,2,3\n2,3,4\n")
