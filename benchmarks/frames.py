@@ -3,21 +3,27 @@
     python -m benchmarks.frames
     python -m benchmarks.frames --only text          one kind of ids
     python -m benchmarks.frames --edges 100000       to try the program itself
+    python -m benchmarks.frames --csv                a .csv file of names instead, 4.7 M edges and 94 MB
 
 Ids are drawn from a million: 0 to 999,999 (``integers``), multiples of a large number (``sparse``), names of up to 13
 bytes (``text``), or UUIDs as text (``uuid``).  Beside each: SciPy's conversion of a coordinate matrix to CSR for
-integers, which needs no numbering; else the library's own numbering and that conversion.  Exits with 1 if a target is
-missed; the targets are for 10 M edges on two cores.
+integers, which needs no numbering; else the library's own numbering and that conversion.
+Each reader of the file has a process of its own, whose peak of memory is reported; the first read, of a small file, is
+left out.  Exits with 1 if a target is missed; the targets are for 10 M edges, or the whole file, on two cores.
 """
 
 from __future__ import annotations
 
+import json
 import statistics
+import subprocess
 import sys
+import tempfile
 import time
 import uuid
 from collections.abc import Callable
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -34,6 +40,29 @@ from .report import Peer, Report, Row
 pd: Any = import_module("pandas")  # without type stubs
 EDGES, VERTICES, REPEATS = 10_000_000, 1_000_000, 3
 INTEGERS_MS, TEXT_MS = 1000.0, 6000.0
+# Edges of the .csv file, between half a million names; the targets for reading it.
+CSV_EDGES, CSV_MS, CSV_MB = 4_700_000, 1500.0, 600.0
+_READERS = {
+    "semiring": "sr.io.read(path, relabel=True)",
+    "polars and from_edgelist": "Matrix.from_edgelist(import_module('polars').read_csv(path), relabel=True)",
+    "pandas and from_edgelist": "Matrix.from_edgelist(import_module('pandas').read_csv(path), relabel=True)",
+    "pyarrow and from_edgelist": ("Matrix.from_edgelist(import_module('pyarrow.csv').read_csv(path), relabel=True)"),
+}
+_PROGRAM = """
+import json, resource, sys, time
+from importlib import import_module
+import semiring as sr
+from semiring import Matrix
+taken = []
+with sr.use(sys.argv[1]):
+    for path in sys.argv[2:]:
+        start = time.perf_counter()
+        A = READ.wait()
+        taken.append(1e3 * (time.perf_counter() - start))
+        nvals = A.nvals
+        del A
+print(json.dumps([nvals, taken[1:], resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024]))
+"""
 KINDS = ("integers", "sparse", "text", "uuid")
 FRAMES: dict[str, Callable[[pa.Table], Any]] = {
     "polars": pl.from_arrow,
@@ -108,17 +137,64 @@ def measure(report: Report, library: str, kind: str, table: pa.Table, full: bool
     )  # fmt: skip
 
 
+def _read_apart(reader: str, device: str, paths: list[str]) -> tuple[int, list[float], float]:
+    """Return the entries, the milliseconds of each read but the first, and the megabytes of the process."""
+    command = [sys.executable, "-c", _PROGRAM.replace("READ", _READERS[reader]), device, *paths]
+    nvals, taken, peak = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    return nvals, taken, peak
+
+
+def measure_csv(report: Report, device: str, edges: int, with_peers: bool) -> None:
+    """Time the readers of a file of names, and what memory their processes take."""
+    with tempfile.TemporaryDirectory() as folder:
+        small, large = (str(Path(folder) / f"{name}.csv") for name in ("small", "large"))
+        rng = np.random.default_rng(1)
+        # Enough for the loops of many labels to be loaded.
+        for path, count in ((small, min(edges, 200_000)), (large, edges)):
+            names = np.array([f"user{v:05d}" for v in range(max(edges // 9, 2))])
+            ends = rng.integers(0, len(names), (2, count))
+            pl.DataFrame({"source": names[ends[0]], "target": names[ends[1]]}).write_csv(path)
+        found: dict[str, tuple[int, list[float], float]] = {}
+        for name in _READERS if with_peers else ("semiring",):
+            _read_apart(name, device, [small])  # compiles
+            found[name] = _read_apart(name, device, [small, *[large] * REPEATS])
+        assert len({each[0] for each in found.values()}) == 1
+        size = Path(large).stat().st_size / 1e6
+        _, taken, peak = found.pop("semiring")
+        full = edges == CSV_EDGES
+        report.add(
+            Row(
+                f"names in .csv, {size:.0f} MB", "ms", statistics.median(taken), bound=CSV_MS if full else None,
+                samples=tuple(taken), note=f"min {min(taken):.4g} of {REPEATS}",
+                peers=tuple(Peer(name, statistics.median(times)) for name, (_, times, _) in found.items()),
+            )
+        )  # fmt: skip
+        report.add(
+            Row(
+                "the same, peak of the process", "MB", peak, bound=CSV_MB if full else None,
+                peers=tuple(Peer(name, most, "MB") for name, (_, _, most) in found.items()),
+            )
+        )  # fmt: skip
+
+
 def main() -> int:
     """Measure, print and keep the rows."""
     parser = arguments.parser("frames", __doc__)
     parser.add_argument("--edges", type=int, default=EDGES)
     parser.add_argument("--only", choices=KINDS, action="append", help="ids of this kind; may be given again")
     parser.add_argument("--library", choices=FRAMES, action="append", help="frames of this library")
+    parser.add_argument("--csv", action="store_true", help="a file of names instead of frames")
     parser.add_argument("--no-peers", action="store_true", help="this library alone")
     options = parser.parse_args()
     device = arguments.device_of(options)
     chosen = [*(options.only or ()), *(name.replace(" ", "-").lower() for name in options.library or ())]
+    chosen = ["csv"] if options.csv else chosen
     report = Report("-".join(["frames", *chosen]), device, options.out)
+    if options.csv:
+        edges = CSV_EDGES if options.edges == EDGES else options.edges
+        measure_csv(report, device, edges, not options.no_peers)
+        report.close()
+        return 1 if report.failed else 0
     with sr.use(device):
         for kind in options.only or KINDS:
             table = drawn(kind, options.edges)

@@ -65,7 +65,7 @@ def _first_undecodable(columns: list[Texts]) -> tuple[int, int]:
 def is_quoted(text: NDArray[np.uint8], spans: NDArray[Any]) -> NDArray[np.bool_]:
     """Return whether each text of a column is in quotes."""
     firsts = np.concatenate([spans[0], spans[2]])
-    return (firsts > 0) & (text[np.maximum(firsts, 1) - 1] == ord('"'))
+    return np.asarray((firsts > 0) & (text[np.maximum(firsts, 1) - 1] == ord('"')), np.bool_)
 
 
 def as_integers(
