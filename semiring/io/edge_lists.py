@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import warnings
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -165,6 +166,8 @@ def read_edgelist(
         target=target, weight=weight, weights=weights, directed=directed and not symmetric, base=base,
         skip_lines=skip_lines, nrows=nrows, ncols=ncols, dtype=dtype, progress=progress,
     )  # fmt: skip
+    if dup_op is not None or not isinstance(triples.values, np.ndarray):
+        triples = replace(triples, line_of=None)  # no error needs the text
     del text
     A = edges_to_matrix(triples, dup_op)
     if ids is not None:

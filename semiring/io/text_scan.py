@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from semiring.engines import registry
 from semiring.exceptions import InvalidFormat
 from semiring.io.files import Progress
+from semiring.io.text_parts import COUNTED_BYTES, PART_BYTES, gathered, line_count, scan_parts
 from semiring.memory.allocation import require
 
 __all__ = [
@@ -51,8 +52,6 @@ TEXT: Final = 5
 
 # Bytes of text for one call of the compiled loop: between calls, progress is reported and Ctrl-C takes effect.
 _SLICE_BYTES: Final = 1 << 26
-# Bytes whose lines are counted at a time.
-_COUNTED_BYTES: Final = 1 << 20
 # Decimals of one slice that need Python's own conversion before the loop pauses to have them converted.
 _HARD_ROWS: Final = 1 << 16
 # More rows than any text has; the number in a header may exceed the integers of compiled code.
@@ -168,7 +167,7 @@ def scan_table(
     high = np.array([column.high for column in columns], dtype=np.uint64)
     capacity = 0
     if keep:
-        capacity = _line_count(text, start) if expected_rows is None else expected_rows
+        capacity = line_count(text, start) if expected_rows is None else expected_rows
         # A size line may state more rows than the file holds: allocate only for rows that fit in the text.
         capacity = min(capacity, (len(text) - start) // (2 * len(columns)) + 1)
     stored = sum(kind in (INTEGER, CANONICAL, REAL) for kind in kinds.tolist())
@@ -183,14 +182,25 @@ def scan_table(
     delimited, point = _grammar_arguments(grammar)
     watched = next((k for k, column in enumerate(columns) if column.name == "weight"), len(columns) - 1)
 
+    def scan(begin: int, stop: int, at: int, row: int, limit: int, hard: NDArray[np.int64]) -> tuple[Any, ...]:
+        found: tuple[Any, ...] = kernel.scan_lines(
+            text, begin, stop, at, row, limit, classes, delimited, point, watched, kinds, low, high, ints, reals, spans,
+            hard, keep,
+        )  # fmt: skip
+        return found
+
+    if keep and expected_rows is None and not len(reals) and len(text) - start > 2 * PART_BYTES:
+        done = scan_parts(text, start, capacity, scan, delimited)
+        if done is not None:
+            if progress is not None:
+                progress(f"parsing {name}", 1.0)
+            rows, negative, large = gathered((ints, spans), *done)
+            return Table(ints[:, :rows], reals[:, :rows], spans[:, :rows], rows, negative, large)
     rows, position, end, first_line = 0, start, len(text), line
     limit = _NO_LIMIT if expected_rows is None else min(expected_rows, _NO_LIMIT)
     while position < end and rows < limit:
         stop = min(position + _SLICE_BYTES, end)
-        code, position, line, rows, n_hard, place, column, below, above = kernel.scan_lines(
-            text, position, stop, line, rows, limit, classes, delimited, point, watched, kinds, low, high, ints, reals,
-            spans, hard, keep
-        )  # fmt: skip
+        code, position, line, rows, n_hard, place, column, below, above = scan(position, stop, line, rows, limit, hard)
         if code != kernel.FINE:
             raise _malformed(text, name, int(line), int(place), columns, int(column), int(code), classes)
         for row, which, first, last in hard[:n_hard].tolist():
@@ -218,7 +228,7 @@ def unescaped(text: NDArray[np.uint8], spans: NDArray[Any]) -> tuple[NDArray[np.
 
     The text itself if it has no two quotes in a row, else a copy.
     """
-    parts = (text[begin : begin + _COUNTED_BYTES + 1] == ord('"') for begin in range(0, len(text), _COUNTED_BYTES))
+    parts = (text[begin : begin + COUNTED_BYTES + 1] == ord('"') for begin in range(0, len(text), COUNTED_BYTES))
     if not any(bool(np.any(part[1:] & part[:-1])) for part in parts):
         return text, spans
     kernel = _compiled()
@@ -229,15 +239,6 @@ def unescaped(text: NDArray[np.uint8], spans: NDArray[Any]) -> tuple[NDArray[np.
         kernel.unescape(text, spans[k], spans[k + 1])
     text.flags.writeable = False
     return text, spans
-
-
-def _line_count(text: NDArray[np.uint8], start: int) -> int:
-    """Return the number of lines from byte `start` to the end, also a last one without a newline."""
-    ends = sum(
-        int(np.count_nonzero(text[begin : begin + _COUNTED_BYTES] == ord("\n")))
-        for begin in range(start, len(text), _COUNTED_BYTES)
-    )
-    return ends + int(len(text) > start and text[-1] != ord("\n"))
 
 
 def _compiled() -> Any:

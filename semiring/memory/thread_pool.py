@@ -5,8 +5,8 @@ from __future__ import annotations
 import collections
 import functools
 import os
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -14,6 +14,8 @@ from ..apart import apart
 
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
+
+T = TypeVar("T")
 
 # Bytes of one chunk: long enough to amortise a call, short enough to balance the threads.
 _CHUNK = 16 << 20
@@ -66,19 +68,27 @@ def parallel_for(nbytes: int, work: Callable[[int, int], Any]) -> None:
     if nbytes <= _CHUNK:
         work(0, nbytes)
         return
-    remaining = iter(range(0, nbytes, _CHUNK))
-    apart(lambda: _parallel_for(nbytes, remaining, work), lambda: collections.deque(remaining, maxlen=0))
+    parallel_each(range(0, nbytes, _CHUNK), lambda begin: work(begin, min(begin + _CHUNK, nbytes)))
 
 
-def _parallel_for(nbytes: int, remaining: Iterator[int], work: Callable[[int, int], Any]) -> None:
-    """Run the chunks on the pool; all threads share one iterator, which is emptied on an exception."""
+def parallel_each(items: Sequence[T], work: Callable[[T], Any]) -> None:
+    """Call ``work(item)`` for all items, on several threads.
+
+    No thread is active when this returns, nor when it raises an exception of an item or an interrupt.
+    """
+    remaining = iter(items)
+    apart(lambda: _each(len(items), remaining, work), lambda: collections.deque(remaining, maxlen=0))
+
+
+def _each(count: int, remaining: Iterator[T], work: Callable[[T], Any]) -> None:
+    """Run the items on the pool; all threads share one iterator, which is emptied on an exception."""
     from concurrent.futures import wait
 
-    def run_chunks() -> None:
-        for begin in remaining:
-            work(begin, min(begin + _CHUNK, nbytes))
+    def run_items() -> None:
+        for item in remaining:
+            work(item)
 
-    futures = [pool().submit(run_chunks) for _ in range(min(pool_size(), -(-nbytes // _CHUNK)))]
+    futures = [pool().submit(run_items) for _ in range(min(pool_size(), count))]
     try:
         for future in futures:
             future.result()

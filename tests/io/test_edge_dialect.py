@@ -13,7 +13,7 @@ import pytest
 
 import semiring as sr
 from semiring.exceptions import GuessedLayout, InvalidFormat, InvalidValue
-from semiring.io import edge_names
+from semiring.io import edge_names, text_parts, text_scan
 
 CERTAIN = (
     "source,target src,dst from,to FromNodeId,ToNodeId node1,node2 Source,Target sender,receiver id1,id2 id_1,id_2 "
@@ -214,3 +214,22 @@ def test_missing_weights_are_nan(tmp_path: Path) -> None:
 def test_a_long_comment_and_a_long_line_precede_the_edges(tmp_path: Path) -> None:
     content = "# c\n" * 30_000 + "from,to," + "x" * 100_000 + "\n0,1,2\n"
     assert edges(sr.io.read(written(tmp_path, content))) == [(0, 1, 2)]
+
+
+@pytest.mark.parametrize("kind", [".csv", ".txt"])
+def test_parts_of_a_text_are_scanned_on_several_threads(
+    tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    separator = "," if kind == ".csv" else " "
+    lines = [separator.join((f"v{k * k % 97}", f"v{k % 89}", str(k))) + "\n" * (1 + (k % 5 == 0)) for k in range(400)]
+    path = written(tmp_path, "".join(lines), f"f{kind}")
+    whole = sr.io.read(path, relabel=True, dup_op="plus")
+    for module in (text_parts, text_scan):
+        monkeypatch.setattr(module, "PART_BYTES", 500)
+    parts = sr.io.read(path, relabel=True, dup_op="plus")
+    assert parts.isequal(whole, check_dtype=True)
+    assert parts.labels == whole.labels
+    path.write_text("".join(lines) + "v1" + separator + "v2" + separator + "x\n")
+    line = 1 + "".join(lines).count("\n")
+    with pytest.raises(InvalidFormat, match=rf"f\{kind}:{line}: expected a number as weight, found 'x'"):
+        sr.io.read(path, relabel=True, dup_op="plus")

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from semiring.exceptions import InvalidFormat
-from semiring.io import text_scan
+from semiring.io import text_parts, text_scan
 from semiring.io.text_scan import INTEGER, REAL, Column, character_classes, line_of_row, scan_lists, scan_table
 from tests.io.arrays import text
 
@@ -93,9 +93,9 @@ def test_slices_of_lists_change_nothing(monkeypatch: pytest.MonkeyPatch, size: i
 @pytest.mark.parametrize("counted", [1, 2, 1 << 20])
 @pytest.mark.parametrize("content", ["", "\n", "a", "a\n", "a\nb", "\n\n", "ab\ncd\n"])
 def test_lines_are_counted_with_the_last(monkeypatch: pytest.MonkeyPatch, content: str, counted: int) -> None:
-    monkeypatch.setattr(text_scan, "_COUNTED_BYTES", counted)
-    assert text_scan._line_count(text(content), 0) == len(content.splitlines())
-    assert text_scan._line_count(text(content), len(content)) == 0
+    monkeypatch.setattr(text_parts, "COUNTED_BYTES", counted)
+    assert text_parts.line_count(text(content), 0) == len(content.splitlines())
+    assert text_parts.line_count(text(content), len(content)) == 0
 
 
 def test_slices_and_pauses_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
