@@ -53,15 +53,16 @@ import json, resource, sys, time
 from importlib import import_module
 import semiring as sr
 from semiring import Matrix
-taken = []
+taken, busy = [], []
 with sr.use(sys.argv[1]):
     for path in sys.argv[2:]:
-        start = time.perf_counter()
+        start, began = time.perf_counter(), time.process_time()
         A = READ.wait()
         taken.append(1e3 * (time.perf_counter() - start))
+        busy.append(1e3 * (time.process_time() - began))
         nvals = A.nvals
         del A
-print(json.dumps([nvals, taken[1:], resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024]))
+print(json.dumps([nvals, taken[1:], busy[1:], resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024]))
 """
 KINDS = ("integers", "sparse", "text", "uuid")
 FRAMES: dict[str, Callable[[pa.Table], Any]] = {
@@ -137,11 +138,11 @@ def measure(report: Report, library: str, kind: str, table: pa.Table, full: bool
     )  # fmt: skip
 
 
-def _read_apart(reader: str, device: str, paths: list[str]) -> tuple[int, list[float], float]:
-    """Return the entries, the milliseconds of each read but the first, and the megabytes of the process."""
+def _read_apart(reader: str, device: str, paths: list[str]) -> tuple[int, list[float], list[float], float]:
+    """Return the entries, the milliseconds and processor milliseconds of all reads but the first, and megabytes."""
     command = [sys.executable, "-c", _PROGRAM.replace("READ", _READERS[reader]), device, *paths]
-    nvals, taken, peak = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
-    return nvals, taken, peak
+    nvals, taken, busy, peak = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    return nvals, taken, busy, peak
 
 
 def measure_csv(report: Report, device: str, edges: int, with_peers: bool) -> None:
@@ -154,25 +155,31 @@ def measure_csv(report: Report, device: str, edges: int, with_peers: bool) -> No
             names = np.array([f"user{v:05d}" for v in range(max(edges // 9, 2))])
             ends = rng.integers(0, len(names), (2, count))
             pl.DataFrame({"source": names[ends[0]], "target": names[ends[1]]}).write_csv(path)
-        found: dict[str, tuple[int, list[float], float]] = {}
+        found: dict[str, tuple[int, list[float], list[float], float]] = {}
         for name in _READERS if with_peers else ("semiring",):
             _read_apart(name, device, [small])  # compiles
             found[name] = _read_apart(name, device, [small, *[large] * REPEATS])
         assert len({each[0] for each in found.values()}) == 1
         size = Path(large).stat().st_size / 1e6
-        _, taken, peak = found.pop("semiring")
+        _, taken, busy, peak = found.pop("semiring")
         full = edges == CSV_EDGES
         report.add(
             Row(
                 f"names in .csv, {size:.0f} MB", "ms", statistics.median(taken), bound=CSV_MS if full else None,
                 samples=tuple(taken), note=f"min {min(taken):.4g} of {REPEATS}",
-                peers=tuple(Peer(name, statistics.median(times)) for name, (_, times, _) in found.items()),
+                peers=tuple(Peer(name, statistics.median(times)) for name, (_, times, _, _) in found.items()),
+            )
+        )  # fmt: skip
+        report.add(
+            Row(
+                "the same, processor time of all threads", "ms", statistics.median(busy), samples=tuple(busy),
+                peers=tuple(Peer(name, statistics.median(times)) for name, (_, _, times, _) in found.items()),
             )
         )  # fmt: skip
         report.add(
             Row(
                 "the same, peak of the process", "MB", peak, bound=CSV_MB if full else None,
-                peers=tuple(Peer(name, most, "MB") for name, (_, _, most) in found.items()),
+                peers=tuple(Peer(name, most, "MB") for name, (_, _, _, most) in found.items()),
             )
         )  # fmt: skip
 

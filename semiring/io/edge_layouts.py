@@ -15,7 +15,6 @@ from semiring.dtypes import UINT64, lookup
 from semiring.exceptions import GuessedLayout, IgnoredColumns, InvalidFormat, InvalidValue
 from semiring.io.edge_dialect import (
     BOM,
-    HEAD_RECORDS,
     Record,
     checked_comment,
     checked_separator,
@@ -230,7 +229,7 @@ def edge_layout(
     unsure = named and not certain and len(records) > 1
     unsigned = dtype is not None and lookup(dtype) == UINT64
     grammar = Grammar(dialect.separator, dialect.comments.encode())
-    enough = whole or len(dialect.records) >= min(2, HEAD_RECORDS)
+    enough = whole or len(dialect.records) > 1
     return EdgeLayout(
         name, start, line, max(width, *(k + 1 for k in chosen)), chosen, named, relabel, strict, unsure, base, nrows,
         ncols, grammar, unsigned, enough,

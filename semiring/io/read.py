@@ -173,6 +173,8 @@ def read(
 
     Warns
     -----
+    GuessedLayout
+        The header, separator or comments of an edge list are guessed (see `read_edgelist`).
     IgnoredColumns
         The lines of an edge list have columns after the weight (see `read_edgelist`).
     SparseIds

@@ -32,7 +32,8 @@ _FORMS: tuple[dict[str, str], ...] = (
 _EDGE_LISTS = ("el", "wel", "csv", "tsv")
 _OPTIONS: tuple[dict[str, Any], ...] = (
     {"relabel": True}, {"directed": False}, {"dup_op": "plus"}, {"base": 1}, {"skip_lines": 1}, {"nrows": 3},
-    {"dtype": "int8"}, {"dtype": "uint64"}, {"dtype": "bool"}, {"weights": False},
+    {"dtype": "int8"}, {"dtype": "uint64"}, {"dtype": "bool"}, {"weights": False}, {"header": True}, {"sep": ";"},
+    {"comment": ""}, {"source": 1, "target": 0}, {"relabel": True, "header": False, "dup_op": "mean"},
 )  # fmt: skip
 
 
