@@ -14,6 +14,7 @@ from semiring.exceptions import InvalidValue
 
 __all__ = [
     "BOM",
+    "HEAD_RECORDS",
     "Dialect",
     "Record",
     "checked_comment",
@@ -25,8 +26,8 @@ __all__ = [
 
 #: The byte-order mark of UTF-8.
 BOM: Final = codecs.BOM_UTF8
-# Records, and bytes, that are examined.
-_HEAD_RECORDS: Final = 101
+#: Records that are examined, and bytes.
+HEAD_RECORDS: Final = 101
 _HEAD_BYTES: Final = 1 << 16
 _COMMENTS: Final = "#%"
 # In order of preference.
@@ -203,7 +204,7 @@ def _records(head: str, at: int, number: int, separator: str, comments: str) -> 
     """Yield the first records of a text, from a byte and line on."""
     count = 0
     field = _field_pattern(separator) if separator else None
-    while at < len(head) and count < _HEAD_RECORDS:
+    while at < len(head) and count < HEAD_RECORDS:
         end = head.find("\n", at)
         end = len(head) if end < 0 else end
         content = head[at:end].strip(" \t\r" if separator != "\t" else " \r")
