@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from semiring.exceptions import DimensionMismatch, DomainMismatch, InvalidValue, LostLabels
 from semiring.io.atomic import atomic_writer
-from semiring.io.edge_names import is_header
+from semiring.io.edge_dialect import HEAD_RECORDS, dialect_of, names_columns
 from semiring.io.files import PathLike, extension
 from semiring.io.label_sets import is_number_like, label_sets, without_value_labels, written_labels
 from semiring.io.triples import host_triples
@@ -96,12 +96,13 @@ def write_edgelist(path: PathLike, A: Matrix, *, weights: bool | None = None, he
         if role in sets:
             ends[axis] = label_fields("write_edgelist", sets[role], separator)[ends[axis]]
     names = ["source", "target", "weight"][: 3 if weights else 2]
+    values = numbers(entries.values, len(entries.rows)) if weights else None
     if header is None:
-        header = kind in SEPARATORS or _begins_as_header(ends)
+        header = kind in SEPARATORS or _begins_as_header(ends, values, kind)
     with atomic_writer(path) as stream:
         if header:
             stream.write((separator.join(names) + "\n").encode())
-        for columns in _parts(ends, numbers(entries.values, len(entries.rows)) if weights else None):
+        for columns in _parts(ends, values):
             stream.write(lines(columns, separator).encode())
 
 
@@ -166,9 +167,12 @@ def numbers(values: NDArray[Any] | np.generic, count: int) -> NDArray[Any]:
     return array.astype(np.uint8) if array.dtype.kind == "b" else array
 
 
-def _begins_as_header(ends: list[NDArray[Any]]) -> bool:
-    """Return whether the first edge would be read as the names of columns."""
-    return len(ends[0]) > 0 and is_header(f"{ends[0][0]} {ends[1][0]}", None)
+def _begins_as_header(ends: list[NDArray[Any]], values: NDArray[Any] | None, kind: str) -> bool:
+    """Return whether `read_edgelist` would take the first edge for the names of columns."""
+    columns = [column[:HEAD_RECORDS].tolist() for column in (*ends, *(() if values is None else (values,)))]
+    head = np.frombuffer(lines(columns, " ").encode(), np.uint8)
+    records = dialect_of(head, 0, 1, kind, "", None).records
+    return names_columns(records, (0, 1, -1 if values is None else 2))[0]
 
 
 def _parts(ends: list[NDArray[Any]], values: NDArray[Any] | None) -> Iterator[list[list[Any]]]:
