@@ -21,7 +21,7 @@ import json
 import re
 import warnings
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -90,7 +90,7 @@ def without_value_labels(function: str, A: _Object) -> _Object:
     warnings.warn(text, LostLabels, stacklevel=3)
     made = A.dup()
     made.value_labels = None
-    return made
+    return cast("_Object", made)
 
 
 def grouped(sets: Mapping[str, Labels]) -> list[tuple[Labels, list[str]]]:

@@ -268,7 +268,7 @@ def test_numbers_by_name(graphs: list[list[list[str]]], run: Callable[..., str |
 
 
 def test_no_value_is_printed(run: Callable[..., str | None], tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_text("a,b\nc,d\n")
+    (tmp_path / "a.csv").write_text("source,target\na,b\nc,d\n")
     words = ["lowest-common-ancestor", str(tmp_path / "a.csv"), "--relabel", "--u", "a", "--v", "c"]
     assert (run(*words) or "").split()[-2:] == ["value", "none"]
     assert json.loads(run(*words, "--json") or "")["value"] is None
