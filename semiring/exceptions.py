@@ -67,6 +67,9 @@ class SemiringError(Exception):
     DimensionMismatch True
     """
 
+    # A message of an algorithm with {} for each vertex that it names, and their row numbers.
+    template: tuple[str, tuple[int, ...]] | None = None
+
 
 # python-graphblas's name.
 GraphblasException = SemiringError

@@ -3,15 +3,46 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Sized
+from collections.abc import Mapping, Sequence, Set, Sized
 from numbers import Real
-from typing import Any
+from typing import Any, Protocol, TypeAlias, TypeVar
+from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
 
 from semiring import Matrix, Vector
-from semiring.exceptions import DimensionMismatch, DomainMismatch, GraphProperty, IndexOutOfBound, InvalidValue
+from semiring.exceptions import (
+    DimensionMismatch,
+    DomainMismatch,
+    GraphProperty,
+    IndexOutOfBound,
+    InvalidValue,
+    SemiringError,
+)
+
+E = TypeVar("E", bound=SemiringError)
+
+
+class _Column(Protocol):
+    """A column of a frame."""
+
+    def to_numpy(self) -> Any: ...
+
+
+# A vertex: its row number, or where the graph has labels its name.
+Vertex: TypeAlias = int | str | bytes | UUID
+# Several vertices; of a set, in ascending order of their rows.
+Vertices: TypeAlias = Sequence[Vertex] | Set[Vertex] | NDArray[Any] | _Column
+# A value for each vertex, or for some of them: a Vector, or {vertex: value}.
+Values: TypeAlias = Vector | Mapping[Any, Any]
+
+
+def of_vertices(kind: type[E], text: str, *vertices: int, **data: Any) -> E:
+    """Return an error whose text has {} for each of some vertices; of a graph with labels it will name them."""
+    error = kind(text.format(*vertices), **data)
+    error.template = text, vertices
+    return error
 
 
 def square(name: str, A: Matrix) -> int:
@@ -82,21 +113,30 @@ def weights(
         raise InvalidValue(f"{name}: weights {bound}, got {smallest}")
 
 
-def vector(name: str, parameter: str, v: Any, n: int) -> Vector:
-    """Return a Vector of size n; InvalidValue for another object, DimensionMismatch for another size."""
+def vector(name: str, parameter: str, v: Any, n: int, device: str = "cpu") -> Vector:
+    """Return a Vector of size n, of a mapping of rows to values too; InvalidValue for another object or key.
+
+    device: of the Vector that a mapping becomes.  DimensionMismatch for another size, IndexOutOfBound for other rows.
+    """
+    if isinstance(v, Mapping):
+        at, values = rows(name, f"the keys of {parameter}", list(v), n), list(v.values()) or np.zeros(0)
+        try:
+            return Vector.from_coo(at, values, size=n, device=device)
+        except (DomainMismatch, InvalidValue) as error:
+            raise InvalidValue(f"{name}: {parameter}: {error}") from None
     if not isinstance(v, Vector):
-        raise InvalidValue(f"{name}: {parameter} must be a Vector, got {_described(v)}")
+        raise InvalidValue(f"{name}: {parameter} must be a Vector or a mapping of vertices, got {_described(v)}")
     if v.size != n:
         raise DimensionMismatch(f"{name}: {parameter} has size {v.size}, and the matrix {n} rows")
     return v
 
 
-def partition(name: str, parameter: str, labels: Any, n: int) -> Vector:
+def partition(name: str, parameter: str, labels: Any, n: int, device: str) -> Vector:
     """Return labels of n vertices; InvalidValue unless they are full, integers, and label(label(v)) = label(v).
 
     Synchronises.
     """
-    v = vector(name, parameter, labels, n)
+    v = vector(name, parameter, labels, n, device)
     if v.nvals != n or v.dtype.kind not in "iu":
         raise InvalidValue(f"{name}: {parameter} must be a full Vector of integers, got {v.nvals} of {n} in {v.dtype}")
     if n == 0:
@@ -180,29 +220,41 @@ def row(name: str, source: Any, n: int) -> int:
         return source
     number = integer(source)
     if number is None:
-        raise InvalidValue(f"{name}: a source is a row number, got {source!r}")
+        raise InvalidValue(f"{name}: a source is a row number, got {source!r}{_unnamed(source)}")
     if not 0 <= number < n:
-        raise IndexOutOfBound(f"{name}: source {number} is out of bounds for a matrix of {n} rows")
+        raise of_vertices(IndexOutOfBound, f"{name}: source {{}} is out of bounds for a matrix of {n} rows", number)
     return number
 
 
+def each_row(name: str, sources: Any, n: int) -> list[int]:
+    """Return the row numbers of several sources in their order, of a set in ascending order; errors as `row`."""
+    found = [row(name, source, n) for source in sources]
+    return sorted(found) if isinstance(sources, Set) else found
+
+
 def rows(name: str, parameter: str, vertices: Any, n: int) -> NDArray[np.int64]:
-    """Return row numbers as an array on the host, of one number or a sequence of them.
+    """Return row numbers as an array on the host, of one number or a sequence of them; of a set in ascending order.
 
     InvalidValue for other objects, IndexOutOfBound unless all are from 0 to n - 1.
     """
+    given = list(vertices) if isinstance(vertices, Set) else vertices
     try:
-        listed = np.atleast_1d(np.asarray(vertices.get() if hasattr(vertices, "get") else vertices))
+        listed = np.atleast_1d(np.asarray(given.get() if hasattr(given, "get") else given))
     except (TypeError, ValueError):  # lists of different lengths, an object that is no array
         listed = np.empty(0, object)
-    if listed.size == 0 and isinstance(vertices, Sized) and not len(vertices):
+    if listed.size == 0 and isinstance(given, Sized) and not len(given):
         return np.empty(0, np.int64)
     if listed.ndim != 1 or listed.dtype.kind not in "iu":
-        raise InvalidValue(f"{name}: {parameter} must be row numbers, got {vertices!r}")
+        unnamed = _unnamed(listed[0]) if listed.ndim == 1 and listed.size else ""
+        raise InvalidValue(f"{name}: {parameter} must be row numbers, got {vertices!r}{unnamed}")
     wrong = listed[(listed < 0) | (listed >= n)]
     if wrong.size:
-        raise IndexOutOfBound(f"{name}: row {wrong[0]} is out of bounds for a matrix of {n} rows")
-    return listed.astype(np.int64)
+        raise of_vertices(IndexOutOfBound, f"{name}: row {{}} is out of bounds for a matrix of {n} rows", int(wrong[0]))
+    return np.sort(listed.astype(np.int64)) if given is not vertices else listed.astype(np.int64)
+
+
+def _unnamed(vertex: Any) -> str:
+    return "; a name needs the labels of the graph, and A.labels is None" if isinstance(vertex, (str, bytes)) else ""
 
 
 def is_many(source: Any) -> bool:

@@ -8,32 +8,33 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from functools import wraps
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 import numpy as np
 
 from semiring import Labels, Matrix, Vector
-from semiring.exceptions import ConvergenceFailure, InvalidValue
+from semiring.exceptions import ConvergenceFailure, IndexOutOfBound, InvalidValue, SemiringError
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
-# Parameters that name vertices, and those that give vertices values, where a mapping may have names as keys.
-_VERTICES = frozenset({"source", "sources", "starts", "target", "u", "v", "vertices"})
-_VALUED = frozenset({"beta", "dangling", "personalization", "start"})
+# Parameters that are vertices, and those with a value for each vertex, where mappings may have names as keys; of labels
+# of communities the values are vertices too.
+_VERTICES = frozenset({"order", "personalization", "source", "sources", "starts", "target", "u", "v", "vertices"})
+_VALUED = frozenset({"beta", "dangling", "labels", "personalization", "start"})
 
 # What the axes of a result are, a letter for each, and behind ">" its values, where these are vertices too:
-#   v  the vertices of the graph: its rows, and on the right axis of a result of two different ones its columns
-#   c  its columns
+#   v  the vertices of the graph; none are named if its rows and its columns have different labels
+#   r  its rows, and "c" its columns, of functions of rectangular matrices
 #   s  the vertices that the parameter for sources names, in that order; "x" those of `vertices`
 #   k  the vertices of the first part of the result
 #   .  anything else
 # A number, or a list of numbers, has no axes: ">v" where they are vertices.
 # Alternatives for Vectors and matrices are separated by "|"; parts of tuples are in order, parts of records by name.
 RESULTS: dict[str, Any] = {
-    "adamic_adar": "vv",
+    "adamic_adar": "rr",
     "all_pairs": "vv",
     "ancestors": "v",
     "articulation_points": "v",
@@ -51,13 +52,13 @@ RESULTS: dict[str, Any] = {
     "clustering": "v",
     "coarsen": "..",
     "colouring": "v",
-    "common_neighbors": "vv",
+    "common_neighbors": "rr",
     "complement": "vv",
     "condensation": {"component": "v", "representative": ".>v"},
     "connected_components": "v>v",
     "context_free_path_query": "vv",
     "core_numbers": "v",
-    "cosine": "vv",
+    "cosine": "rr",
     "degree_centrality": "v",
     "degree_order": ".>v",
     "degrees": "v",
@@ -79,7 +80,7 @@ RESULTS: dict[str, Any] = {
     "incidence_matrix": {"matrix": "v.", "tails": ".>v", "heads": ".>v"},
     "induced_subgraph": "xx",
     "isolates": "v",
-    "jaccard": "vv",
+    "jaccard": "rr",
     "k_core": "vv",
     "k_shortest_paths": {"vertices": ">v"},
     "k_truss": "vv",
@@ -98,7 +99,7 @@ RESULTS: dict[str, Any] = {
     "markov_clustering": "v",
     "maximal_independent_set": "v",
     "maximal_matching": "v>v",
-    "maximum_bipartite_matching": "v>c",
+    "maximum_bipartite_matching": "r>c",
     "maximum_flow": {"flow": "vv", "source_side": "v"},
     "minimum_spanning_forest": "vv",
     "modularity_matrix": "vv",
@@ -107,12 +108,12 @@ RESULTS: dict[str, Any] = {
     "node_boundary": "v",
     "number_of_walks": "vv",
     "out_degree_centrality": "v",
-    "overlap": "vv",
+    "overlap": "rr",
     "pagerank": "v|sv",
     "peer_pressure": "v",
     "random_walks": "..>v",
     "regular_path_query": "v",
-    "resource_allocation": "vv",
+    "resource_allocation": "rr",
     "reverse_cuthill_mckee": ".>v",
     "sample_neighbors": "vv",
     "shortest_path": ">v",
@@ -151,13 +152,17 @@ def named(name: str, function: Callable[P, R]) -> Callable[P, R]:
             return function(*args, **kwargs)
         given: dict[str, Any] = {**dict(zip(parameters, args, strict=False)), **kwargs}
         given[first] = {key: B.unlabelled() for key, B in A.items()} if isinstance(A, Mapping) else A.unlabelled()
-        for parameter in translated:
-            if parameter in given:
-                given[parameter] = _translated(name, parameter, given[parameter], labels[0])
+        if labels.vertices is not None:
+            for parameter in translated:
+                if parameter in given:
+                    given[parameter] = _translated(name, parameter, given[parameter], labels.vertices)
         try:
             result = function(**given)  # type: ignore[call-arg]
-        except ConvergenceFailure as error:
-            _label(error.result, spec, labels, given)
+        except SemiringError as error:
+            if isinstance(error, ConvergenceFailure):
+                _label(error.result, spec, labels, given)
+            if labels.vertices is not None:
+                _name_vertices(error, labels.vertices)
             raise
         _label(result, spec, labels, given)
         return result
@@ -185,28 +190,57 @@ def _of_dimension(spec: str, ndim: int) -> tuple[str, str]:
     return "", ""
 
 
-def _labels_of(A: Any) -> tuple[Labels | None, ...] | None:
-    """Return the labels of the rows and the columns of a graph, or of the first of several that has any."""
+class _Names(NamedTuple):
+    """The labels of a graph: of its rows, of its columns, and those that both share."""
+
+    rows: Labels | None
+    columns: Labels | None
+    vertices: Labels | None
+
+
+def _labels_of(A: Any) -> _Names | None:
+    """Return the labels of a graph, or those on which several agree; None if there are none."""
     if isinstance(A, Matrix):
-        rows, columns = A.row_labels, A.column_labels
-        return None if rows is None and columns is None else (rows, columns)
+        names = _Names(A.row_labels, A.column_labels, A.labels)
+        return None if names.rows is None and names.columns is None else names
     if isinstance(A, Mapping):
-        return next((found for B in A.values() if (found := _labels_of(B)) is not None), None)
+        found = [names for B in A.values() if (names := _labels_of(B)) is not None]
+        return found[0] if found and all(names == found[0] for names in found) else None
     return None
 
 
-def _translated(name: str, parameter: str, value: Any, labels: Labels | None) -> Any:
+def _translated(name: str, parameter: str, value: Any, labels: Labels) -> Any:
+    """Return an argument with row numbers in place of names."""
     try:
-        if labels is None:
+        if isinstance(value, Mapping) and parameter in _VALUED:
+            found = {labels.index(key): labels.index(x) if parameter == "labels" else x for key, x in value.items()}
+            if len(found) < len(value):
+                raise InvalidValue("a vertex occurs twice, by its name and by its row")
+            return found
+        if parameter not in _VERTICES:
             return value
-        if isinstance(value, Mapping):
-            return {labels.index(key): x for key, x in value.items()}
+        if isinstance(value, Set):
+            rows = labels.index(list(value))
+            return np.sort(rows) if isinstance(rows, np.ndarray) else value
         return labels.index(value)
     except InvalidValue as error:
         raise InvalidValue(f"{name}: {parameter}: {error}") from None
 
 
-def _label(result: Any, spec: Any, labels: tuple[Labels | None, ...], given: dict[str, Any]) -> None:
+def _name_vertices(error: SemiringError, labels: Labels) -> None:
+    """Put names in place of the row numbers in a message; behind a row that is out of bounds, that it is a label."""
+    if error.template is None:
+        return
+    text, vertices = error.template
+    if isinstance(error, IndexOutOfBound):
+        row = vertices[0]
+        if row in labels:
+            error.args = (f"{error}; {row} is a label, of the row A.labels.row({row})",)
+    else:
+        error.args = (text.format(*(repr(labels[vertex]) for vertex in vertices)),)
+
+
+def _label(result: Any, spec: Any, labels: _Names, given: dict[str, Any]) -> None:
     """Set the labels of a result by its specification."""
     if spec is None or result is None or spec == ">v":
         return
@@ -226,15 +260,14 @@ def _label(result: Any, spec: Any, labels: tuple[Labels | None, ...], given: dic
             _label(part, spec, labels, given)
 
 
-def _set(result: Any, spec: str, labels: tuple[Labels | None, ...], given: dict[str, Any], first: Any) -> None:
+def _set(result: Any, spec: str, labels: _Names, given: dict[str, Any], first: Any) -> None:
     axes, values = _of_dimension(spec, result.ndim)
-    rows, columns = labels
-    of = {"v": rows, "c": columns}
-    if "k" in axes:
-        of["k"] = None if rows is None else rows.take(first.to("cpu").to_coo()[0])
-    for letter, parameter in (("s", ("source", "personalization")), ("x", ("vertices",))):
+    of: dict[str, Labels | None] = {"v": labels.vertices, "r": labels.rows, "c": labels.columns}
+    if "k" in axes and labels.vertices is not None:
+        of["k"] = labels.vertices.take(first.to("cpu").to_coo()[0])
+    for letter, parameters in (("s", ("source", "personalization")), ("x", ("vertices",))):
         if letter in axes:
-            of[letter] = _chosen(rows, next((given[p] for p in parameter if p in given), None))
+            of[letter] = _chosen(labels.vertices, next((given[p] for p in parameters if p in given), None))
     for axis, letter in enumerate(axes):
         if (found := of.get(letter)) is not None and len(found) == result.shape[axis]:
             setattr(result, "labels" if result.ndim == 1 else ("row_labels", "column_labels")[axis], found)
@@ -244,11 +277,13 @@ def _set(result: Any, spec: str, labels: tuple[Labels | None, ...], given: dict[
 
 def _chosen(labels: Labels | None, vertices: Any) -> Labels | None:
     """Return the labels of the vertices of an argument; None if one occurs twice, or they are not listed."""
+    if isinstance(vertices, Matrix):  # of seeds, a row for each result
+        return vertices.row_labels
+    if labels is None or vertices is None:
+        return None
     if isinstance(vertices, Vector):
         vertices = vertices.to("cpu").to_coo()[0]
-    elif isinstance(vertices, Matrix) or vertices is None:
-        return None
-    if labels is None or not hasattr(vertices, "__len__"):
-        return None
-    rows = np.asarray(vertices.get() if hasattr(vertices, "get") else vertices)
+    elif isinstance(vertices, Set):
+        vertices = sorted(vertices)
+    rows = np.atleast_1d(np.asarray(vertices.get() if hasattr(vertices, "get") else vertices))
     return labels.take(rows) if rows.size and len(np.unique(rows)) == rows.size else None

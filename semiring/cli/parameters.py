@@ -74,14 +74,14 @@ def _kind(parameter: inspect.Parameter) -> str | None:
     words = [word.strip() for word in str(parameter.annotation).split("|")]
     if parameter.name in _VERTICES:
         return "vertices"
-    if parameter.name in _VERTEX and "int" in words:
+    if parameter.name in _VERTEX and "Vertex" in words:
         return "vertex"
     for kind in (*_NUMBERS, "bool"):
         if kind in words:
             return kind
-    for kind in ("Vector", "Matrix"):
-        if kind in words:
-            return kind.lower()
+    for word, kind in (("Values", "vector"), ("Vector", "vector"), ("Matrix", "matrix")):
+        if word in words:
+            return kind
     if "Sequence[int]" in words:
         return "integers"
     return parameter.name if parameter.name in ("progress", "dtype") else None

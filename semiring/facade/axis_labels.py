@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
 import numpy as np
 
 from ..engines.operands import Index
-from ..exceptions import DimensionMismatch, InvalidType, InvalidValue
+from ..exceptions import DimensionMismatch, IndexOutOfBound, InvalidType, InvalidValue
 from ..formats.parts import PartVector, whole_of
 from ..formats.values import dense_values
 from ..memory.arrays import to_host
@@ -110,6 +110,11 @@ def fitting(labels: AxisLabels, shape: tuple[int, ...]) -> AxisLabels | None:
 def located(labels: Labels | None, key: Any, where: str) -> Any:
     """Return an index of an axis with positions for its names; InvalidValue for a name where there are no labels."""
     if labels is not None:
+        if isinstance(key, (int, np.integer)) and not -len(labels) <= key < len(labels) and key in labels:
+            raise IndexOutOfBound(
+                f"index {key} is out of bounds for {where} with size {len(labels)}; "
+                f"{key} is a label, of the position labels.row({key})"
+            )
         return labels.index(key)
     if isinstance(key, (str, bytes)):
         raise InvalidValue(f"{where}: {key!r} is a name, and these have no labels")

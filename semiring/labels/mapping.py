@@ -26,6 +26,12 @@ _SIMILAR = 0.7
 _SEARCHED = 100_000
 
 
+def _first(column: Any) -> Any:
+    """Return the first element of a sequence, an array, or a column of a frame."""
+    first = getattr(column, "iloc", column)[0]
+    return first.as_py() if hasattr(first, "as_py") else first
+
+
 class Labels:
     """A one-to-one map between labels and the rows 0 to n - 1.
 
@@ -222,8 +228,7 @@ class Labels:
         if isinstance(key, Hashable) and self._find(key) is not None:
             return self.row(key)
         if isinstance(key, (list, tuple, np.ndarray)) or hasattr(key, "to_numpy") or hasattr(key, "to_pylist"):
-            of_objects = getattr(getattr(key, "dtype", None), "kind", None) == "O"
-            return self.rows(key) if len(key) and (of_objects or self._is_name(key[0])) else key
+            return self.rows(key) if len(key) and self._is_name(_first(key)) else key
         return key
 
     def _is_name(self, key: Any) -> bool:

@@ -255,6 +255,24 @@ def test_labels_that_are_no_text_are_indices_unless_they_are_integers() -> None:
     assert v[1].value == 6
 
 
+def test_an_integer_that_is_a_label_is_out_of_bounds_with_a_hint() -> None:
+    A = Matrix.from_edgelist([(70, 80)], relabel=True)
+    v = A.reduce_rowwise()
+    wrong: list[Callable[[], Any]] = [
+        lambda: A[80, 0],
+        lambda: A[0, np.int64(80)],
+        lambda: A.get(80, 0),
+        lambda: (0, 80) in A,
+        lambda: v[80],
+        lambda: 80 in v,
+    ]
+    for call in wrong:
+        with pytest.raises(IndexOutOfBound, match=r"with size 2; 80 is a label, of the position labels\.row\(80\)$"):
+            call()
+    with pytest.raises(IndexOutOfBound, match=r"size 2$"):
+        v[81]
+
+
 def test_rows_and_columns_have_labels_of_their_own() -> None:
     A = Matrix.from_coo([0, 1], [2, 0], [5, 6], shape=(2, 3))
     A.row_labels, A.column_labels = Labels(["ann", "bob"]), Labels(["tea", "milk", "rice"])

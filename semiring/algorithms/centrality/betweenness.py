@@ -15,7 +15,7 @@ import numpy as np
 from semiring import Matrix, Vector, ops, vstack
 from semiring.exceptions import InvalidValue, NotSupported, OutOfMemory
 
-from ..checks import count, is_many, processor, row, seed_of, square
+from ..checks import Vertices, count, each_row, is_many, processor, seed_of, square
 from ..checks import weights as check_weights
 from ..progress import Progress, reporter
 from ..randomness import uniform
@@ -42,7 +42,7 @@ def betweenness(
     *,
     weights: bool = False,
     k: int | None = None,
-    sources: Any = None,
+    sources: Vertices | None = None,
     seed: int = 0,
     normalized: bool = True,
     endpoints: bool = False,
@@ -61,7 +61,7 @@ def betweenness(
         Whether the length of an edge is its value, which must be positive, or 1.
     k : int
         Estimate from k random sources, as NetworkX does; default: all vertices are sources, which is exact.
-    sources : sequence of distinct rows
+    sources : sequence of distinct rows or names
         Sum over these s alone, and all t; not together with `k`.
     seed : int, of the random sources
     normalized : bool
@@ -136,7 +136,7 @@ def edge_betweenness(
     *,
     weights: bool = False,
     k: int | None = None,
-    sources: Any = None,
+    sources: Vertices | None = None,
     seed: int = 0,
     normalized: bool = True,
     directed: bool | None = None,
@@ -315,7 +315,7 @@ def _chosen(name: str, A: Matrix, k: Any, sources: Any, seed: int) -> list[int]:
             raise InvalidValue(f"{name}: k and sources exclude each other")
         if not is_many(sources):
             raise InvalidValue(f"{name}: sources must be a sequence of rows, got {sources!r}")
-        rows = [row(name, source, n) for source in sources]
+        rows = each_row(name, sources, n)
         if len(set(rows)) < len(rows):
             raise InvalidValue(f"{name}: sources must be distinct")
         return rows

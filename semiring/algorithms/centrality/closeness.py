@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from semiring import Matrix, Vector, binary, ops, unary
 
-from ..checks import square
+from ..checks import Vertices, square
 from ..paths.totals import totals
 from ..progress import Progress
 
@@ -17,7 +15,7 @@ _ratio = binary.register_anonymous("select(y > 0, x / y, 0)", "ratio")
 @ops.reports_memory
 def closeness(
     A: Matrix,
-    vertices: Any = None,
+    vertices: Vertices | None = None,
     *,
     weights: bool = False,
     wf_improved: bool = True,
@@ -29,7 +27,7 @@ def closeness(
     ----------
     A : Matrix, n x n
         An entry (u, v) is an edge from u to v.  Distances lead to v, as in NetworkX; use ``A.T`` for those from v.
-    vertices : sequence of rows; default: all
+    vertices : sequence of rows or names; default: all
     weights : bool
         Whether the length of an edge is its value, which must not be negative, or 1.
     wf_improved : bool
@@ -71,7 +69,7 @@ def closeness(
 @ops.reports_memory
 def harmonic(
     A: Matrix,
-    vertices: Any = None,
+    vertices: Vertices | None = None,
     *,
     weights: bool = False,
     normalized: bool = False,
@@ -83,7 +81,7 @@ def harmonic(
     ----------
     A : Matrix, n x n
         An entry (u, v) is an edge from u to v.  Distances lead to v, as in NetworkX; use ``A.T`` for those from v.
-    vertices : sequence of rows; default: all
+    vertices : sequence of rows or names; default: all
     weights : bool
         Whether the length of an edge is its value, which must not be negative, or 1.
     normalized : bool

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from semiring import Matrix, Vector, ops
 from semiring.exceptions import InvalidValue
 
-from ..checks import count, number, square
+from ..checks import Values, count, number, square
 from ..progress import Progress, reporter
 from .iteration import Products, distance, floating, normalised, not_converged, start_vector
 
@@ -19,7 +20,7 @@ def eigenvector_centrality(
     A: Matrix,
     *,
     weights: bool = False,
-    start: Vector | None = None,
+    start: Values | None = None,
     tol: float = 1e-6,
     max_iter: int = 100,
     dtype: Any = np.float64,
@@ -33,7 +34,7 @@ def eigenvector_centrality(
         An entry (u, v) is an edge from u to v, which counts for v.
     weights : bool
         Whether an edge counts as its value, which must be finite and not negative, or as 1.
-    start : Vector of size n, not negative; default: all ones
+    start : Vector of size n, or {vertex: value}, not negative; default: all ones
     tol : stop when the sum of |change| is below n tol
     max_iter : the largest number of iterations
     dtype : float64 or float32
@@ -92,11 +93,11 @@ def eigenvector_centrality(
 def katz_centrality(
     A: Matrix,
     alpha: float = 0.1,
-    beta: float | Vector = 1.0,
+    beta: float | Values = 1.0,
     *,
     weights: bool = False,
     normalized: bool = True,
-    start: Vector | None = None,
+    start: Values | None = None,
     tol: float = 1e-6,
     max_iter: int = 1000,
     dtype: Any = np.float64,
@@ -110,12 +111,12 @@ def katz_centrality(
         An entry (u, v) is an edge from u to v, which counts for v.
     alpha : float
         The attenuation, less than 1 / lambda for the largest eigenvalue lambda of A; otherwise nothing converges.
-    beta : float, or Vector of size n (missing entries are 0), finite in `dtype`
+    beta : float, or Vector of size n, or {vertex: value} (missing entries are 0), finite in `dtype`
     weights : bool
         Whether an edge counts as its value, which must be finite and not negative, or as 1.
     normalized : bool
         Whether the norm of the result is 1.
-    start : Vector of size n, not negative; default: zeros
+    start : Vector of size n, or {vertex: value}, not negative; default: zeros
     tol : stop when the sum of |change| is below n tol
     max_iter : the largest number of iterations
     dtype : float64 or float32
@@ -148,7 +149,7 @@ def katz_centrality(
     alpha, tol = number(name, "alpha", alpha), number(name, "tol", tol)
     max_iter, report = count(name, "max_iter", max_iter), reporter(name, progress)
     products = Products(name, A, kind, weighted=weights)
-    if isinstance(beta, Vector):
+    if isinstance(beta, (Vector, Mapping)):
         base = start_vector(name, "beta", beta, n, kind, A.device, relative=False)
     elif isinstance(beta, bool) or not isinstance(beta, (int, float, np.integer, np.floating)):
         raise InvalidValue(f"{name}: beta must be a number or a Vector, got {beta!r}")

@@ -8,7 +8,7 @@ import numpy as np
 
 from semiring import Matrix, Vector, ops
 
-from ..checks import number, square
+from ..checks import Values, number, square
 from ..checks import weights as check_weights
 from .iteration import floating
 from .teleport import distribution, walk
@@ -19,9 +19,9 @@ def google_matrix(
     A: Matrix,
     damping: float = 0.85,
     *,
-    personalization: Vector | None = None,
+    personalization: Values | None = None,
     weights: bool = False,
-    dangling: Vector | None = None,
+    dangling: Values | None = None,
     dtype: Any = np.float64,
 ) -> Matrix:
     """G(u, v) = d W(u, v) + (1 - d) p(v), where W(u, v) = A(u, v) / (sum of row u), and q(v) if that sum is 0.
@@ -33,13 +33,13 @@ def google_matrix(
     A : Matrix, n x n
         An entry (u, v) is an edge from u to v.
     damping : d, in [0, 1]
-    personalization : Vector of size n
+    personalization : Vector of size n, or {vertex: value}
         p, where the teleport leads, in proportion to the entries, which must not be negative.  Default: to every vertex
         alike.
     weights : bool
         Whether an edge is followed in proportion to its value, which must be finite and not negative; else values are
         not read.
-    dangling : Vector of size n
+    dangling : Vector of size n, or {vertex: value}
         q, where a vertex without edges leads, in proportion to the entries.  Default: p.
     dtype : float64 or float32
 

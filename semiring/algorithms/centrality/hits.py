@@ -8,7 +8,7 @@ import numpy as np
 
 from semiring import Matrix, Vector, ops
 
-from ..checks import count, number, square
+from ..checks import Values, count, number, square
 from ..progress import Progress, reporter
 from .iteration import Products, distance, floating, not_converged, start_vector
 
@@ -37,7 +37,7 @@ def hits(
     A: Matrix,
     *,
     weights: bool = False,
-    start: Vector | None = None,
+    start: Values | None = None,
     tol: float = 1e-8,
     max_iter: int = 100,
     normalized: bool = True,
@@ -52,7 +52,7 @@ def hits(
         An entry (u, v) is an edge from u to v: u is a hub, v an authority.
     weights : bool
         Whether an edge counts as its value, which must be finite and not negative, or as 1.
-    start : Vector of size n, hubs to begin with, not negative; default: all equal
+    start : Vector of size n, or {vertex: value}, hubs to begin with, not negative; default: all equal
     tol : stop when the sum of |change| of the hubs, whose largest is 1, is below it
     max_iter : the largest number of iterations
     normalized : bool

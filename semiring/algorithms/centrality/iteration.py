@@ -68,7 +68,7 @@ def start_vector(
 
     relative : divide them by the largest
     """
-    given = vector(name, parameter, v, n)
+    given = vector(name, parameter, v, n, device)
     if given.dtype.kind not in "biuf":
         raise DomainMismatch(f"{name}: {parameter} must hold real numbers, got {given.dtype}")
     full = Vector.full(dtype.type(0), n, device=device)

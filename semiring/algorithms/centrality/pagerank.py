@@ -8,7 +8,7 @@ import numpy as np
 
 from semiring import Matrix, Vector, ops, semiring
 
-from ..checks import count, number, square
+from ..checks import Values, Vertex, count, number, square
 from ..progress import Progress, reporter
 from .iteration import floating, not_converged, plus_absdiff
 from .teleport import Rule, ranks
@@ -21,10 +21,10 @@ def pagerank(
     tol: float = 1e-6,
     max_iter: int = 100,
     *,
-    personalization: int | Vector | None = None,
+    personalization: Vertex | Values | None = None,
     weights: bool = False,
-    start: Vector | None = None,
-    dangling: Vector | str | None = None,
+    start: Values | None = None,
+    dangling: Values | str | None = None,
     dtype: Any = np.float64,
     progress: Progress | None = None,
 ) -> Vector: ...
@@ -37,7 +37,7 @@ def pagerank(
     *,
     personalization: Matrix,
     weights: bool = False,
-    dangling: Vector | str | None = None,
+    dangling: Values | str | None = None,
     dtype: Any = np.float64,
     progress: Progress | None = None,
 ) -> Matrix: ...
@@ -50,7 +50,7 @@ def pagerank(
     *,
     personalization: Any = None,
     weights: bool = False,
-    start: Vector | None = None,
+    start: Values | None = None,
     dangling: Any = None,
     dtype: Any = np.float64,
     progress: Progress | None = None,
@@ -64,14 +64,14 @@ def pagerank(
     damping : d, in [0, 1]
     tol : stop when the sum of |change| is below it; 0: exactly `max_iter` iterations
     max_iter : the largest number of iterations
-    personalization : int, Vector of size n, or Matrix, k x n
+    personalization : int or a name in ``A.labels``, Vector of size n, {vertex: value}, or Matrix, k x n
         Where the teleport leads: to one vertex, or in proportion to the entries; of a Matrix in proportion to each of
         its rows, for k results.  Entries must not be negative.  Default: to every vertex alike.
     weights : bool
         Whether an edge is followed in proportion to its value, which must be finite and not negative; else values are
         not read.
-    start : Vector of size n; default: all entries equal
-    dangling : Vector of size n, or ``"drop"``
+    start : Vector of size n, or {vertex: value}; default: all entries equal
+    dangling : Vector of size n, {vertex: value}, or ``"drop"``
         Where the mass of sinks is distributed, in proportion to the entries; ``"drop"``: nowhere, as in the GAP
         benchmark.  Default: as the teleport.  A sink is a vertex without out-edges, or with weights of sum 0.
     dtype : float64 or float32
@@ -113,6 +113,9 @@ def pagerank(
     >>> ranks = sr.algorithms.pagerank(A)
     >>> {v: round(x, 2) for v, x in ranks.to_dict().items()}
     {0: 0.46, 1: 0.05, 2: 0.49}
+    >>> near = sr.algorithms.pagerank(A, personalization={0: 1, 1: 3})
+    >>> {v: round(x, 2) for v, x in near.to_dict().items()}
+    {0: 0.42, 1: 0.11, 2: 0.46}
     """
     n, kind = square("pagerank", A), floating("pagerank", dtype)
     damping = number("pagerank", "damping", damping, high=1)

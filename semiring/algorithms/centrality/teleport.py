@@ -8,6 +8,7 @@ n x k matrix, so that one pass over A serves all of them.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,7 +51,7 @@ def ranks(A: Matrix, rule: Rule, *, weighted: bool, personalization: Any, start:
         return _many(W, lost, _seeds(personalization, n, dtype), q, rule)
     if personalization is None:
         p = Vector.full(dtype.type(1 / n), n, device=A.device)
-    elif isinstance(personalization, Vector):
+    elif isinstance(personalization, (Vector, Mapping)):
         p = distribution("pagerank", "personalization", personalization, n, dtype, A.device)
     else:
         p = Vector.full(dtype.type(0), n, device=A.device)

@@ -7,18 +7,18 @@ from typing import Any
 from semiring import Matrix, Vector, monoid, ops
 from semiring.exceptions import DomainMismatch, IndexOutOfBound, InvalidValue, UnknownOperator
 
-from ..checks import square, vector
+from ..checks import Values, square, vector
 
 
 @ops.reports_memory
-def coarsen(A: Matrix, labels: Vector, *, op: str = "plus") -> Matrix:
+def coarsen(A: Matrix, labels: Values, *, op: str = "plus") -> Matrix:
     """C = S' A S, S(v, labels(v)) = 1: the graph of the groups, C(g, h) = the sum of A(u, v) from group g to group h.
 
     Parameters
     ----------
     A : Matrix, n x n
         An entry (u, v) is an edge from u to v.
-    labels : Vector of size n, full, integer
+    labels : Vector of size n, full, integer; or {vertex: community}
         The group of each vertex, a number from 0; there is a row for each number up to the largest.
     op : str
         The name of the monoid that combines parallel edges: ``"plus"``, ``"max"``, ``"any"`` ...
@@ -42,8 +42,8 @@ def coarsen(A: Matrix, labels: Vector, *, op: str = "plus") -> Matrix:
     >>> sr.algorithms.coarsen(A, Vector.from_dense([0, 0, 1, 1])).to_dicts()
     {0: {0: 1, 1: 1}, 1: {0: 1, 1: 1}}
     """
-    n = square("coarsen", A)
-    labels = labels_of("coarsen", labels, n)
+    square("coarsen", A)
+    labels = labels_of("coarsen", labels, A)
     if not isinstance(op, str):
         raise InvalidValue(f"coarsen: op must be the name of a monoid, got {op!r}")
     if not hasattr(monoid, op):
@@ -65,9 +65,10 @@ def selector(labels: Vector, k: int) -> Matrix:
     return Matrix.from_csr(offsets.to_dense(), labels.to_dense(), True, ncols=k, copy=False, device=labels.device)
 
 
-def labels_of(name: str, labels: Any, n: int) -> Vector:
+def labels_of(name: str, labels: Any, A: Matrix) -> Vector:
     """Return labels as a full Vector of int32 or int64; InvalidValue or DomainMismatch for something else."""
-    labels = vector(name, "labels", labels, n)
+    n = A.nrows
+    labels = vector(name, "labels", labels, n, A.device)
     if labels.nvals < n:
         raise InvalidValue(f"{name}: every vertex needs a label, and {n - labels.nvals} of {n} have none")
     if labels.dtype.kind not in "iu":

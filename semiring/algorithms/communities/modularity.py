@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 from semiring import Matrix, Vector, ops
 
-from ..checks import number, square, undirected, weights
+from ..checks import Values, number, square, undirected, weights
 from ..scaling import bounded
 from .coarsening import labels_of, mass_of_groups, number_of, within
 
 
 @ops.reports_memory
-def modularity(A: Matrix, labels: Vector, *, resolution: float = 1.0, directed: bool = False) -> float:
+def modularity(A: Matrix, labels: Values, *, resolution: float = 1.0, directed: bool = False) -> float:
     """Q = sum over groups c of  in(c) / W - r out(c) in'(c) / W^2: edges within groups, less those of chance.
 
     in(c) is the weight within the group, out(c) and in'(c) are the weights of all edges that leave and enter its
@@ -23,7 +23,7 @@ def modularity(A: Matrix, labels: Vector, *, resolution: float = 1.0, directed: 
     A : Matrix, n x n
         An entry (u, v) is an edge of weight A(u, v), which is finite; an undirected graph stores each in both
         directions.
-    labels : Vector of size n, full, integer
+    labels : Vector of size n, full, integer; or {vertex: community}
         The group of each vertex, a number from 0.
     resolution : r, at least 0
         Larger values favour smaller groups.
@@ -51,9 +51,12 @@ def modularity(A: Matrix, labels: Vector, *, resolution: float = 1.0, directed: 
     >>> sr.algorithms.modularity(A, Vector.from_dense([0, 0, 1, 1]))
     0.5
     """
-    n = square("modularity", A) if directed else undirected("modularity", A, values=True)
+    if directed:
+        square("modularity", A)
+    else:
+        undirected("modularity", A, values=True)
     weights("modularity", A, finite=True)
-    labels = labels_of("modularity", labels, n)
+    labels = labels_of("modularity", labels, A)
     resolution = number("modularity", "resolution", resolution)
     k = number_of("modularity", labels)
     A, _ = bounded(A, 4 * A.nvals, powers=2)
@@ -108,7 +111,7 @@ class PartitionQuality:
 
 
 @ops.reports_memory
-def partition_quality(A: Matrix, labels: Vector) -> PartitionQuality:
+def partition_quality(A: Matrix, labels: Values) -> PartitionQuality:
     """Count the edges within and between groups, with coverage and performance.
 
     Parameters
@@ -116,7 +119,7 @@ def partition_quality(A: Matrix, labels: Vector) -> PartitionQuality:
     A : Matrix, n x n
         An entry (u, v) is an edge from u to v; if the structure is symmetric, (u, v) and (v, u) are one edge of an
         undirected graph.  Values are not read, and self-loops are not counted.
-    labels : Vector of size n, full, integer
+    labels : Vector of size n, full, integer; or {vertex: community}
         The group of each vertex, a number from 0.
 
     Returns
@@ -141,7 +144,7 @@ def partition_quality(A: Matrix, labels: Vector) -> PartitionQuality:
     """
     n = square("partition_quality", A)
     ends = 2 if A.is_symmetric_structure else 1
-    labels = labels_of("partition_quality", labels, n)
+    labels = labels_of("partition_quality", labels, A)
     k = number_of("partition_quality", labels)
     edges = A.select("offdiag")
     intra = within(edges, labels).nvals // ends

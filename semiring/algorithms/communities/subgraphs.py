@@ -6,18 +6,18 @@ from typing import Any
 
 from semiring import Matrix, Vector, ops
 
-from ..checks import count, row, rows, square, vector
+from ..checks import Vertex, Vertices, count, row, rows, square, vector
 
 
 @ops.reports_memory
-def induced_subgraph(A: Matrix, vertices: Any) -> Matrix:
+def induced_subgraph(A: Matrix, vertices: Vector | Vertex | Vertices) -> Matrix:
     """B = A(I, I): the edges between some vertices, which are numbered as they are listed.
 
     Parameters
     ----------
     A : Matrix, n x n
         An entry (u, v) is an edge from u to v.
-    vertices : sequence of integers, or a Vector whose indices they are
+    vertices : sequence of rows or names, or a Vector whose indices they are
 
     Returns
     -------
@@ -48,14 +48,14 @@ def induced_subgraph(A: Matrix, vertices: Any) -> Matrix:
 
 
 @ops.reports_memory
-def ego_graph(A: Matrix, source: int, radius: int = 1) -> tuple[Vector, Matrix]:
+def ego_graph(A: Matrix, source: Vertex, radius: int = 1) -> tuple[Vector, Matrix]:
     """B = A(I, I) for the vertices I within `radius` steps from a vertex.
 
     Parameters
     ----------
     A : Matrix, n x n
         An entry (u, v) is an edge from u to v; steps follow its direction.
-    source : int, the vertex
+    source : int, or a name in ``A.labels``
     radius : int
 
     Returns

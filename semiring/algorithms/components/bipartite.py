@@ -7,7 +7,7 @@ import numpy as np
 from semiring import Matrix, Vector, ops, semiring
 from semiring.exceptions import GraphProperty
 
-from ..checks import undirected
+from ..checks import of_vertices, undirected
 from .weak import connected_components
 
 
@@ -96,9 +96,8 @@ def _coloured(name: str, A: Matrix) -> Vector:
         clash = side.vxm(A, semiring.any_pair, mask=side.S)
         if clash.nvals:  # synchronises
             vertex = int(clash.apply("rowindex").reduce("min"))
-            raise GraphProperty(
-                f"{name}: vertex {vertex} is on a closed walk of odd length; the graph is not bipartite"
-            )
+            text = f"{name}: vertex {{}} is on a closed walk of odd length; the graph is not bipartite"
+            raise of_vertices(GraphProperty, text, vertex)
     parity = Vector(np.int8, n, device=A.device)
     parity << odd
     return parity

@@ -18,7 +18,7 @@ import numpy as np
 
 from semiring import Matrix, Vector, agg, ops, semiring
 
-from ..checks import partition, square
+from ..checks import Values, partition, square
 from ..entries import listed, positions
 from ..progress import Progress, reporter
 from ..randomness import distinct
@@ -157,7 +157,7 @@ class Condensation:
 
 
 @ops.reports_memory
-def condensation(A: Matrix, labels: Vector | None = None) -> Condensation:
+def condensation(A: Matrix, labels: Values | None = None) -> Condensation:
     """C(a, b) = any_{u in a, v in b} A(u, v) for the strong components a != b: C = S^T A S without its diagonal.
 
     S(v, a) is true where vertex v is in component a.
@@ -192,7 +192,9 @@ def condensation(A: Matrix, labels: Vector | None = None) -> Condensation:
     {0: 0, 1: 2}
     """
     n = square("condensation", A)
-    label = strongly_connected_components(A) if labels is None else partition("condensation", "labels", labels, n)
+    label = (
+        strongly_connected_components(A) if labels is None else partition("condensation", "labels", labels, n, A.device)
+    )
     representative = positions(label.ewise_mult(label.apply("rowindex"), "eq").select("==", True))
     k = representative.size
     number = Vector(np.int64, n, device=A.device)

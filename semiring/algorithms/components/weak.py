@@ -8,7 +8,7 @@ from __future__ import annotations
 from semiring import Matrix, Vector, ops, semiring
 from semiring.exceptions import InvalidValue
 
-from ..checks import choice, partition, square
+from ..checks import Values, choice, partition, square
 
 # Afforest hooks a few neighbours of every row, finds the giant component in a sample of the labels, and hooks the rest
 # of the other rows.  Two neighbours of each row suffice to join most of that component (Sutton et al., section V).
@@ -16,7 +16,7 @@ _SAMPLED_NEIGHBOURS = 2
 
 
 @ops.reports_memory
-def connected_components(A: Matrix, *, method: str = "afforest", start: Vector | None = None) -> Vector:
+def connected_components(A: Matrix, *, method: str = "afforest", start: Values | None = None) -> Vector:
     """label(v) = the smallest vertex that a path joins to v, with edges in both directions.
 
     Parameters
@@ -101,7 +101,7 @@ def is_connected(A: Matrix) -> bool:
 
 def _forest(start: Vector, singletons: Vector) -> Vector:
     """Return labels as a forest; InvalidValue unless each is the smallest vertex that has it."""
-    label = partition("connected_components", "start", start, singletons.size)
+    label = partition("connected_components", "start", start, singletons.size, singletons.device)
     if bool(label.ewise_mult(singletons, "gt").reduce("lor")):
         raise InvalidValue("connected_components: a label in start is not the smallest vertex of its component")
     forest = singletons.dup()

@@ -6,14 +6,14 @@ import numpy as np
 
 from semiring import Matrix, Vector, ops, semiring
 
-from ..checks import row, square
+from ..checks import Vertex, row, square
 from ..components import connected_components
 from .degrees import degree_order
 from .permutations import inverse, numbers, sorted_by
 
 
 @ops.reports_memory
-def bfs_order(A: Matrix, source: int | None = None) -> Vector:
+def bfs_order(A: Matrix, source: Vertex | None = None) -> Vector:
     """p(0), p(1), ... = the vertices by their distance from the source, then by number.
 
     The component of the source is first; the others follow by their smallest vertices, each searched from its vertex of

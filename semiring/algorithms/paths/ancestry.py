@@ -11,19 +11,19 @@ from __future__ import annotations
 from semiring import Matrix, Vector, ops, semiring
 from semiring.exceptions import GraphProperty
 
-from ..checks import row, square
+from ..checks import Vertex, row, square
 from .acyclic import is_dag
 
 
 @ops.reports_memory
-def lowest_common_ancestors(A: Matrix, u: int, v: int) -> Vector:
+def lowest_common_ancestors(A: Matrix, u: Vertex, v: Vertex) -> Vector:
     """c(w) = true for every w from which both u and v are reached, and no other such vertex is.
 
     Parameters
     ----------
     A : Matrix, n x n
         An acyclic graph: an entry (w, x) is an edge from w to x; values are not read.
-    u, v : int
+    u, v : int, or a name in ``A.labels``
         A vertex is an ancestor of itself here.
 
     Returns
@@ -53,14 +53,14 @@ def lowest_common_ancestors(A: Matrix, u: int, v: int) -> Vector:
 
 
 @ops.reports_memory
-def lowest_common_ancestor(A: Matrix, u: int, v: int) -> int | None:
+def lowest_common_ancestor(A: Matrix, u: Vertex, v: Vertex) -> int | None:
     """Return the smallest of the `lowest_common_ancestors`, or None if there is none.
 
     Parameters
     ----------
     A : Matrix, n x n
         An acyclic graph, as for `lowest_common_ancestors`.
-    u, v : int
+    u, v : int, or a name in ``A.labels``
 
     Returns
     -------

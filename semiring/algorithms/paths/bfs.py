@@ -18,7 +18,6 @@ Sources: Beamer, Asanović, Patterson, "Direction-Optimizing Breadth-First Searc
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, overload
 
@@ -27,7 +26,7 @@ import numpy as np
 from semiring import Matrix, Vector, ops, semiring
 from semiring.exceptions import ConvergenceFailure
 
-from ..checks import count, is_many, row, square
+from ..checks import Vertex, Vertices, count, each_row, is_many, row, square
 
 _INT32, _INT64 = np.dtype(np.int32), np.dtype(np.int64)
 
@@ -69,9 +68,9 @@ class BfsTrace:
 
 
 @overload
-def bfs_levels(A: Matrix, source: int, *, max_depth: int | None = None) -> Vector: ...
+def bfs_levels(A: Matrix, source: Vertex, *, max_depth: int | None = None) -> Vector: ...
 @overload
-def bfs_levels(A: Matrix, source: Sequence[int] | np.ndarray[Any, Any], *, max_depth: int | None = None) -> Matrix: ...
+def bfs_levels(A: Matrix, source: Vertices, *, max_depth: int | None = None) -> Matrix: ...
 @ops.reports_memory
 def bfs_levels(A: Matrix, source: Any, *, max_depth: int | None = None) -> Vector | Matrix:
     """level(v) = the fewest steps from the source to v along stored entries (u, v); missing where there is no path.
@@ -80,7 +79,7 @@ def bfs_levels(A: Matrix, source: Any, *, max_depth: int | None = None) -> Vecto
     ----------
     A : Matrix, n x n
         An entry (u, v) is an edge from u to v; values are not read.
-    source : int, or a sequence of k of them
+    source : int, or a name in ``A.labels``; or a sequence of k of them
         The start vertex or vertices.
     max_depth : int, optional
         Return levels of at most this only.
@@ -119,20 +118,20 @@ def bfs_levels(A: Matrix, source: Any, *, max_depth: int | None = None) -> Vecto
     n = square("bfs_levels", A)
     most = None if max_depth is None else count("bfs_levels", "max_depth", max_depth)
     if is_many(source):
-        levels: Matrix = ops.closure_many([row("bfs_levels", s, n) for s in source], A).levels
+        levels: Matrix = ops.closure_many(each_row("bfs_levels", source, n), A).levels
         return levels if most is None else levels.select("<=", most)
     return _levels_from(A, [row("bfs_levels", source, n)], most)
 
 
 @ops.reports_memory
-def bfs_layers(A: Matrix, sources: Sequence[int] | np.ndarray[Any, Any], *, max_depth: int | None = None) -> Vector:
+def bfs_layers(A: Matrix, sources: Vertex | Vertices, *, max_depth: int | None = None) -> Vector:
     """level(v) = the fewest steps from the nearest of the sources to v; missing where there is no path.
 
     Parameters
     ----------
     A : Matrix, n x n
         An entry (u, v) is an edge from u to v; values are not read.
-    sources : sequence of int
+    sources : sequence of int or of names in ``A.labels``
         The vertices of layer 0, in any order, with repeats.
     max_depth : int, optional
         Return levels of at most this only.
@@ -159,7 +158,7 @@ def bfs_layers(A: Matrix, sources: Sequence[int] | np.ndarray[Any, Any], *, max_
     """
     n = square("bfs_layers", A)
     most = None if max_depth is None else count("bfs_layers", "max_depth", max_depth)
-    rows = [row("bfs_layers", s, n) for s in (sources if is_many(sources) else [sources])]
+    rows = each_row("bfs_layers", sources if is_many(sources) else [sources], n)
     return _levels_from(A, sorted(set(rows)), most)
 
 
@@ -176,14 +175,14 @@ def _levels_from(A: Matrix, sources: list[int], most: int | None) -> Vector:
 
 
 @ops.reports_memory
-def bfs_trace(A: Matrix, source: int) -> BfsTrace:
+def bfs_trace(A: Matrix, source: Vertex) -> BfsTrace:
     """level(v) as `bfs_levels` from one source, with direction, frontier and edges of every level.
 
     Parameters
     ----------
     A : Matrix, n x n
         An entry (u, v) is an edge from u to v; values are not read.
-    source : int
+    source : int, or a name in ``A.labels``
 
     Returns
     -------
@@ -211,7 +210,7 @@ def bfs_trace(A: Matrix, source: int) -> BfsTrace:
 
 
 @ops.reports_memory
-def bfs_parents(A: Matrix, source: int) -> Vector:
+def bfs_parents(A: Matrix, source: Vertex) -> Vector:
     """parent(v) = a u with a stored entry (u, v) and level(u) = level(v) - 1; parent(source) = source.
 
     Which such u is returned is unspecified.  Missing where there is no path.
@@ -220,7 +219,7 @@ def bfs_parents(A: Matrix, source: int) -> Vector:
     ----------
     A : Matrix, n x n
         An entry (u, v) is an edge from u to v; values are not read.
-    source : int
+    source : int, or a name in ``A.labels``
 
     Returns
     -------

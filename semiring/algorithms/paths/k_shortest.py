@@ -25,8 +25,8 @@ import numpy as np
 
 from semiring import Matrix, Vector, agg, ops, select
 
+from ..checks import Vertex, row, square
 from ..checks import count as checked_count
-from ..checks import row, square
 from ..progress import Progress, reporter
 from .chains import chain
 from .sssp import ShortestPaths, tree, weight_type, without_nan
@@ -65,14 +65,16 @@ class _Deviation(NamedTuple):
 
 
 @ops.reports_memory
-def k_shortest_paths(A: Matrix, source: int, target: int, k: int, *, progress: Progress | None = None) -> list[Route]:
+def k_shortest_paths(
+    A: Matrix, source: Vertex, target: Vertex, k: int, *, progress: Progress | None = None
+) -> list[Route]:
     """Return the k shortest paths from the source to the target that repeat no vertex, by length; fewer if there are.
 
     Parameters
     ----------
     A : Matrix, n x n
         An entry (u, v) is an edge from u to v with that weight, as for `sssp`.
-    source, target : int
+    source, target : int, or a name in ``A.labels``
     k : int
     progress : callable, optional
         ``progress(found, k)`` is called after each path; an exception in it ends the computation.

@@ -20,12 +20,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from semiring import Matrix, Vector, ops, semiring
 from semiring.exceptions import DimensionMismatch, InvalidValue
 
-from ..checks import row, square
+from ..checks import Vertex, Vertices, each_row, is_many, square
 
 
 @ops.reports_memory
@@ -34,7 +32,7 @@ def regular_path_query(
     automaton: Mapping[Any, Matrix],
     start: int | Sequence[int],
     final: int | Sequence[int],
-    sources: int | Sequence[int],
+    sources: Vertex | Vertices,
 ) -> Vector:
     """r(v) = true for every v to which a path from a source spells a word that the automaton accepts.
 
@@ -47,7 +45,7 @@ def regular_path_query(
         transitions is on no path.
     start, final : int, or sequences of them
         States.  If one is both, the sources are reached by paths without edges.
-    sources : int, or a sequence of them
+    sources : int, or a name in the labels of the graph; or a sequence of them
         Vertices.
 
     Returns
@@ -156,4 +154,4 @@ def _size(name: str, parameter: str, matrices: Any) -> int:
 
 
 def _rows(name: str, given: Any, n: int) -> list[int]:
-    return sorted({row(name, v, n) for v in np.atleast_1d(np.asarray(given, dtype=object)).tolist()})
+    return sorted(set(each_row(name, given if is_many(given) else [given], n)))

@@ -98,7 +98,7 @@ def _searched(A: Matrix, report: Progress) -> Matrix:
     if A.nvals == 0 or A.dtype.kind not in "if" or not A.reduce_scalar("min").value < 0:
         return distances_from("all_pairs", A, every, None, report)
     wide = A.dup(dtype=np.float64 if A.dtype.kind == "f" else np.int64)
-    h = settled("all_pairs", wide, Vector.full(0, A.nrows, wide.dtype, device=A.device), "")
+    h = settled("all_pairs", wide, Vector.full(0, A.nrows, wide.dtype, device=A.device), None)
     if h.reduce("min").value == -np.inf:
         return distances_from("all_pairs", A, every, None, report)
     reweighted = h.ewise_mult(wide, "plus").ewise_mult(h, "minus").apply(_not_negative).wait()

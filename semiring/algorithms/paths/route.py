@@ -7,21 +7,21 @@ from __future__ import annotations
 
 from semiring import Matrix, Vector, ops, semiring
 
-from ..checks import row, square
+from ..checks import Vertex, row, square
 from .bfs import bfs_parents
 from .chains import chain
 from .sssp import sssp_parents
 
 
 @ops.reports_memory
-def shortest_path(A: Matrix, source: int, target: int, *, weighted: bool = True) -> list[int] | None:
+def shortest_path(A: Matrix, source: Vertex, target: Vertex, *, weighted: bool = True) -> list[int] | None:
     """Return the vertices of a shortest path from the source to the target, both included; None without a path.
 
     Parameters
     ----------
     A : Matrix, n x n
         An entry (u, v) is an edge from u to v with that weight, as for `sssp`.
-    source, target : int
+    source, target : int, or a name in ``A.labels``
     weighted : bool
         False: a path of the fewest edges; values are not read.
 
@@ -55,14 +55,14 @@ def shortest_path(A: Matrix, source: int, target: int, *, weighted: bool = True)
 
 
 @ops.reports_memory
-def has_path(A: Matrix, source: int, target: int) -> bool:
+def has_path(A: Matrix, source: Vertex, target: Vertex) -> bool:
     """Return whether there is a path from the source to the target; every vertex has one to itself.
 
     Parameters
     ----------
     A : Matrix, n x n
         An entry (u, v) is an edge from u to v; values are not read.
-    source, target : int
+    source, target : int, or a name in ``A.labels``
 
     Returns
     -------
@@ -89,14 +89,14 @@ def has_path(A: Matrix, source: int, target: int) -> bool:
 
 
 @ops.reports_memory
-def descendants(A: Matrix, source: int) -> Vector:
+def descendants(A: Matrix, source: Vertex) -> Vector:
     """d(v) = true for every v != source with a path from the source to v.
 
     Parameters
     ----------
     A : Matrix, n x n
         An entry (u, v) is an edge from u to v; values are not read.
-    source : int
+    source : int, or a name in ``A.labels``
 
     Returns
     -------
@@ -121,14 +121,14 @@ def descendants(A: Matrix, source: int) -> Vector:
 
 
 @ops.reports_memory
-def ancestors(A: Matrix, source: int) -> Vector:
+def ancestors(A: Matrix, source: Vertex) -> Vector:
     """a(v) = true for every v != source with a path from v to the source.
 
     Parameters
     ----------
     A : Matrix, n x n
         An entry (u, v) is an edge from u to v; values are not read.
-    source : int
+    source : int, or a name in ``A.labels``
 
     Returns
     -------
@@ -153,7 +153,7 @@ def ancestors(A: Matrix, source: int) -> Vector:
     return _reached("ancestors", A.T, source)
 
 
-def _reached(name: str, A: Matrix, source: int) -> Vector:
+def _reached(name: str, A: Matrix, source: Vertex) -> Vector:
     s = row(name, source, A.nrows)
     start = Vector.from_coo([s], True, size=A.nrows, device=A.device)
     found = ops.closure(start, A, semiring.any_pair[bool])

@@ -12,7 +12,7 @@ Parallelizable Shortest Path Algorithm", J. Algorithms 49, 2003.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, NamedTuple, TypeAlias, overload
 
 import numpy as np
@@ -21,7 +21,7 @@ import semiring as sr
 from semiring import Matrix, Vector, ops, semiring
 from semiring.exceptions import ConvergenceFailure, DomainMismatch, InvalidValue, NegativeCycle
 
-from ..checks import choice, is_many, number, row, square
+from ..checks import Vertex, Vertices, choice, each_row, is_many, number, of_vertices, row, square
 from ..checks import weights as check_weights
 from ..progress import Progress, is_silent, reporter
 from .cycles import improving_cycle
@@ -55,12 +55,12 @@ class ShortestPaths(NamedTuple):
 
 @overload
 def sssp(
-    A: Matrix, source: int, *, method: str = "auto", cutoff: float | None = None, progress: Progress | None = None
+    A: Matrix, source: Vertex, *, method: str = "auto", cutoff: float | None = None, progress: Progress | None = None
 ) -> Vector: ...
 @overload
 def sssp(
     A: Matrix,
-    source: Sequence[int] | np.ndarray[Any, Any],
+    source: Vertices,
     *,
     method: str = "auto",
     cutoff: float | None = None,
@@ -69,7 +69,7 @@ def sssp(
 @ops.reports_memory
 def sssp(
     A: Matrix,
-    source: int | Sequence[int] | np.ndarray[Any, Any],
+    source: Vertex | Vertices,
     *,
     method: str = "auto",
     cutoff: float | None = None,
@@ -82,7 +82,7 @@ def sssp(
     A : Matrix, n x n
         An entry (u, v) is an edge from u to v with that weight; negative weights are allowed, explicit zeros are
         edges of weight 0, infinite weights are edges, and edges of weight NaN are ignored.  Booleans count as 0 and 1.
-    source : int, or a sequence of k of them
+    source : int, or a name in ``A.labels``; or a sequence of k of them
     method : ``"auto"``, ``"delta_stepping"`` or ``"bellman_ford"``
         See Notes; all have the same result.
     cutoff : float, optional
@@ -138,12 +138,11 @@ def sssp(
         distance = _within(search("sssp", A, row("sssp", source, n)), most)
         report(1, 1)
         return distance
-    sources: Any = source
-    return distances_from("sssp", A, [row("sssp", s, n) for s in sources], most, report, search)
+    return distances_from("sssp", A, each_row("sssp", source, n), most, report, search)
 
 
 @ops.reports_memory
-def sssp_parents(A: Matrix, source: int) -> ShortestPaths:
+def sssp_parents(A: Matrix, source: Vertex) -> ShortestPaths:
     """(distance, parent): distance(v) = distance(parent(v)) + A(parent(v), v), and parent(source) = source.
 
     Parents form a tree.  Which of several is returned is unspecified.
@@ -152,7 +151,7 @@ def sssp_parents(A: Matrix, source: int) -> ShortestPaths:
     ----------
     A : Matrix, n x n
         As for `sssp`.
-    source : int
+    source : int, or a name in ``A.labels``
 
     Returns
     -------
@@ -181,7 +180,7 @@ def sssp_parents(A: Matrix, source: int) -> ShortestPaths:
 
 def tree(name: str, A: Matrix, source: int) -> ShortestPaths:
     """Return the distances from a source, and the tree of shortest paths."""
-    return ShortestPaths(*_settled(ops.closure_with_parents, name, A, _start(A, source), _reached(source)))
+    return ShortestPaths(*_settled(ops.closure_with_parents, name, A, _start(A, source), source))
 
 
 def tight(A: Matrix, distance: Vector) -> Matrix:
@@ -231,30 +230,32 @@ def _from_each(name: str, A: Matrix, sources: list[int]) -> Matrix:
         return ops.closure(starts, A, semiring.min_plus[dtype])
     except ConvergenceFailure as failure:
         unsettled, source = failure.result[0, :].new(), sources[failure.row or 0]
-    raise _negative_cycle(name, A, unsettled, _reached(source))
+    raise _negative_cycle(name, A, unsettled, source)
 
 
-def settled(name: str, A: Matrix, start: Vector, whence: str) -> Vector:
+def settled(name: str, A: Matrix, start: Vector, source: int | None) -> Vector:
     """Return min over u of start(u) + the distance from u; NegativeCycle if there is none.
 
-    whence : how the message describes what reaches the cycle
+    source : the vertex that the message names as the start of paths
     """
-    return _settled(ops.closure, name, A, start, whence)  # type: ignore[no-any-return]
+    return _settled(ops.closure, name, A, start, source)  # type: ignore[no-any-return]
 
 
-def _settled(closure: Callable[..., Any], name: str, A: Matrix, start: Vector, whence: str) -> Any:
+def _settled(closure: Callable[..., Any], name: str, A: Matrix, start: Vector, source: int | None) -> Any:
     try:
         return closure(start, A, semiring.min_plus[weight_type(A)])
     except ConvergenceFailure as failure:
         unsettled = failure.result
-    raise _negative_cycle(name, A, unsettled, whence)
+    raise _negative_cycle(name, A, unsettled, source)
 
 
-def _negative_cycle(name: str, A: Matrix, unsettled: Vector, whence: str) -> NegativeCycle:
+def _negative_cycle(name: str, A: Matrix, unsettled: Vector, source: int | None) -> NegativeCycle:
     """Return the error for distances that a cycle of negative weight reduces indefinitely."""
     cycle = improving_cycle(unsettled, A)
-    shown = " -> ".join(map(str, (*cycle[:8], *(("...",) if len(cycle) > 8 else ()), cycle[0])))
-    return NegativeCycle(f"{name}: a cycle of negative weight{whence}: {shown}", vertex=cycle[0], cycle=cycle)
+    reached = () if source is None else (source,)
+    shown = " -> ".join(["{}"] * min(len(cycle), 8) + ["..."] * (len(cycle) > 8) + ["{}"])
+    text = f"{name}: a cycle of negative weight{' can be reached from {}' * len(reached)}: {shown}"
+    return of_vertices(NegativeCycle, text, *reached, *cycle[:8], cycle[0], vertex=cycle[0], cycle=cycle)
 
 
 def _within(distance: Vector, most: float | None) -> Vector:
@@ -265,12 +266,8 @@ def _start(A: Matrix, source: int) -> Vector:
     return Vector.from_coo([source], 0, weight_type(A), size=A.nrows, device=A.device)
 
 
-def _reached(source: int) -> str:
-    return f" can be reached from {source}"
-
-
 def _distances(name: str, A: Matrix, source: int) -> Vector:
-    return settled(name, A, _start(A, source), _reached(source))
+    return settled(name, A, _start(A, source), source)
 
 
 def _by_rounds(name: str, A: Matrix, source: int) -> Vector:
@@ -284,7 +281,7 @@ def _by_rounds(name: str, A: Matrix, source: int) -> Vector:
         if frontier.nvals == 0:  # synchronises
             return distance
         distance = distance.ewise_add(frontier, "min").wait()
-    raise _negative_cycle(name, A, distance, _reached(source))
+    raise _negative_cycle(name, A, distance, source)
 
 
 def _check_delta_stepping(A: Matrix) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from semiring import Matrix, Vector, ops
 from semiring.exceptions import InvalidValue
 
-from ..checks import is_many, row
+from ..checks import each_row, is_many
 from ..checks import weights as check_weights
 from ..progress import Progress, reporter
 from ..scaling import bounded
@@ -43,7 +43,7 @@ def totals(
     if vertices is None:
         chosen = np.arange(n)
     elif is_many(vertices):
-        chosen = np.array([row(name, v, n) for v in vertices], np.int64)
+        chosen = np.array(each_row(name, vertices, n), np.int64)
     else:
         raise InvalidValue(f"{name}: vertices must be a sequence of rows, got {vertices!r}")
     unit = 1.0

@@ -13,18 +13,18 @@ import numpy as np
 from semiring import Matrix, Vector, ops, semiring
 from semiring.exceptions import InvalidValue
 
-from ..checks import row, square, weights
+from ..checks import Vertex, row, square, weights
 
 
 @ops.reports_memory
-def widest_paths(A: Matrix, source: int) -> Vector:
+def widest_paths(A: Matrix, source: Vertex) -> Vector:
     """width(v) = the greatest min of capacities A(u, w) along a path from the source to v; missing without a path.
 
     Parameters
     ----------
     A : Matrix, n x n
         An entry (u, v) is an edge from u to v with that capacity, a real number.
-    source : int
+    source : int, or a name in ``A.labels``
 
     Returns
     -------
@@ -59,14 +59,14 @@ def widest_paths(A: Matrix, source: int) -> Vector:
 
 
 @ops.reports_memory
-def most_reliable_paths(A: Matrix, source: int) -> Vector:
+def most_reliable_paths(A: Matrix, source: Vertex) -> Vector:
     """reliability(v) = the greatest product of A(u, w) along a path from the source to v; missing without a path.
 
     Parameters
     ----------
     A : Matrix, n x n
         An entry (u, v) is an edge from u to v that works with this probability, from 0 to 1, independently of others.
-    source : int
+    source : int, or a name in ``A.labels``
 
     Returns
     -------

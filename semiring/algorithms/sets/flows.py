@@ -31,7 +31,7 @@ import numpy as np
 from semiring import Matrix, Vector, binary, monoid, ops, select, semiring
 from semiring.exceptions import InvalidValue
 
-from ..checks import choice, row, square, weights
+from ..checks import Vertex, choice, row, square, weights
 from ..entries import listed, positions
 from ..progress import Progress, reporter
 from ..scaling import bounded
@@ -79,7 +79,7 @@ class Flow:
 
 @ops.reports_memory
 def maximum_flow(
-    A: Matrix, source: int, target: int, *, method: str = "auto", progress: Progress | None = None
+    A: Matrix, source: Vertex, target: Vertex, *, method: str = "auto", progress: Progress | None = None
 ) -> Flow:
     """max over f of sum_v f(s, v) - f(v, s), where 0 <= f <= A, and as much enters each other vertex as leaves it.
 
@@ -88,7 +88,7 @@ def maximum_flow(
     A : Matrix, n x n
         The value of entry (u, v) is the capacity of the edge from u to v: finite and not negative; booleans count as 0
         and 1.  For an undirected edge store both directions.  Self-loops are ignored.
-    source, target : int
+    source, target : int, or a name in ``A.labels``
         Two different vertices.
     method : ``"auto"``, ``"paths"`` or ``"trees"``
         Whether flow is sent along one path after the other, or along a tree of paths in each phase; by default along

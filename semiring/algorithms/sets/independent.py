@@ -16,7 +16,7 @@ import numpy as np
 
 from semiring import Matrix, Vector, binary, ops, semiring, unary
 
-from ..checks import seed_of, undirected, vector
+from ..checks import Vertices, rows, seed_of, undirected, vector
 from ..entries import listed, positions
 from ..ordering.permutations import inverse_of
 from ..progress import Progress, reporter
@@ -97,14 +97,16 @@ def _inverse_degree(A: Matrix, n: int) -> Vector:
 
 
 @ops.reports_memory
-def colouring(A: Matrix, *, order: Vector | None = None, seed: int = 0, progress: Progress | None = None) -> Vector:
+def colouring(
+    A: Matrix, *, order: Vector | Vertices | None = None, seed: int = 0, progress: Progress | None = None
+) -> Vector:
     """c(v) = the least colour from 0 that no neighbour of v before it in an order has, so that neighbours differ.
 
     Parameters
     ----------
     A : Matrix, n x n, symmetric structure
         An entry is an edge; values are not read.  Self-loops are ignored.
-    order : Vector of size n, full, of integers, optional
+    order : Vector of size n, full, of integers, or a sequence of rows or names, optional
         The vertices in the order of the greedy algorithm, as from `degree_order`; by default by decreasing degree.
     seed : int
         Determines the order of vertices of equal degree; of no effect with `order`.
@@ -150,6 +152,8 @@ def colouring(A: Matrix, *, order: Vector | None = None, seed: int = 0, progress
     if order is None:
         key = _by_degree(A, n, seed)
     else:
+        if not isinstance(order, Vector):
+            order = Vector.from_dense(rows("colouring", "order", order, n), device=A.device)
         key = inverse_of("colouring", vector("colouring", "order", order, n)).dup(dtype=np.float64).apply("ainv")
     later, uncoloured, window = _orientation(A, key), None, 0
     while True:

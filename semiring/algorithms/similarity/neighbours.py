@@ -1,10 +1,11 @@
 """Similarity of two vertices by the neighbours that they have in common.
 
-The sums over common neighbours are products with the transpose, C = A A', over a semiring whose operator combines
-the two
-weights: only entries in the rows of both vertices meet.  A mask of pairs computes these pairs alone; ``k`` keeps the
-best of
-each row, computed a block of rows at a time.
+The sums over common neighbours are products with the transpose, C = A A', over a semiring whose operator combines the
+two weights: only entries in the rows of both vertices meet.  A mask of pairs computes these pairs alone; ``k`` keeps
+the best of each row, computed a block of rows at a time.
+
+A matrix of m rows that are one set and n columns that are another, such as users and items, gives the similarity of the
+rows: an m x m result.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import semiring as sr
 from semiring import Matrix, Vector, binary, ops, semiring
 from semiring.exceptions import DimensionMismatch, InvalidValue
 
-from ..checks import count, square, weights
+from ..checks import count, is_matrix, weights
 from ..scaling import bounded, bounded_rows
 
 # Terms of the products of one block of rows: 64 Mi of at most 16 bytes are within 1 GiB.
@@ -35,15 +36,15 @@ def common_neighbors(A: Matrix, pairs: Matrix | None = None, *, k: int | None = 
 
     Parameters
     ----------
-    A : Matrix, n x n
+    A : Matrix, m x n
         Values are not read.  Of a directed graph, neighbours are those that edges lead to.
-    pairs : Matrix, n x n, or None
+    pairs : Matrix, m x m, or None
         Compute only the pairs that it stores, (u, u) too.  None: every pair with a common neighbour.
     k : keep up to k entries of each row, the largest, of equal ones those with the smallest column; None: all
 
     Returns
     -------
-    Matrix, n x n, int64.  Pairs without common neighbours are missing.
+    Matrix, m x m, int64.  Pairs without common neighbours are missing.
 
     Raises
     ------
@@ -52,8 +53,7 @@ def common_neighbors(A: Matrix, pairs: Matrix | None = None, *, k: int | None = 
     Notes
     -----
     Cost that of the product A A': for every vertex the square of its in-degree, or with `pairs` their degrees.  With
-    `k`
-    the product is computed in blocks of rows, so that only its best entries are stored.  Synchronises.
+    `k` the product is computed in blocks of rows, so that only its best entries are stored.  Synchronises.
 
     Examples
     --------
@@ -70,16 +70,16 @@ def jaccard(A: Matrix, pairs: Matrix | None = None, *, k: int | None = None, wei
 
     Parameters
     ----------
-    A : Matrix, n x n
+    A : Matrix, m x n
         Of a directed graph, neighbours are those that edges lead to.
-    pairs : Matrix, n x n, or None
+    pairs : Matrix, m x m, or None
         Compute only the pairs that it stores, (u, u) too.  None: every pair with a common neighbour.
     k : keep up to k entries of each row, the largest, of equal ones those with the smallest column; None: all
     weighted : read the values of A, which must be finite and not negative; a missing entry counts as 0
 
     Returns
     -------
-    Matrix, n x n, float64.  Pairs without common neighbours are missing.
+    Matrix, m x m, float64.  Pairs without common neighbours are missing.
 
     Raises
     ------
@@ -97,6 +97,7 @@ def jaccard(A: Matrix, pairs: Matrix | None = None, *, k: int | None = None, wei
     >>> sr.algorithms.jaccard(A).to_dicts()[3]
     {0: 1.0, 4: 0.5}
     """
+    is_matrix("jaccard", A)
     if weighted:
         weights("jaccard", A, least=0, finite=True)
         A, _ = bounded(A.apply("identity[float64]").new(), 2 * A.nvals)
@@ -109,16 +110,16 @@ def overlap(A: Matrix, pairs: Matrix | None = None, *, k: int | None = None, wei
 
     Parameters
     ----------
-    A : Matrix, n x n
+    A : Matrix, m x n
         Of a directed graph, neighbours are those that edges lead to.
-    pairs : Matrix, n x n, or None
+    pairs : Matrix, m x m, or None
         Compute only the pairs that it stores, (u, u) too.  None: every pair with a common neighbour.
     k : keep up to k entries of each row, the largest, of equal ones those with the smallest column; None: all
     weighted : read the values of A, which must be finite and not negative
 
     Returns
     -------
-    Matrix, n x n, float64.  Pairs without common neighbours are missing.
+    Matrix, m x m, float64.  Pairs without common neighbours are missing.
 
     Raises
     ------
@@ -134,6 +135,7 @@ def overlap(A: Matrix, pairs: Matrix | None = None, *, k: int | None = None, wei
     >>> sr.algorithms.overlap(A).to_dicts()[3]
     {0: 1.0, 4: 1.0}
     """
+    is_matrix("overlap", A)
     if weighted:
         weights("overlap", A, least=0, finite=True)
         A, _ = bounded(A.apply("identity[float64]").new(), 2 * A.nvals)
@@ -146,16 +148,16 @@ def cosine(A: Matrix, pairs: Matrix | None = None, *, k: int | None = None, weig
 
     Parameters
     ----------
-    A : Matrix, n x n
+    A : Matrix, m x n
         Of a directed graph, neighbours are those that edges lead to.
-    pairs : Matrix, n x n, or None
+    pairs : Matrix, m x m, or None
         Compute only the pairs that it stores, (u, u) too.  None: every pair with a common neighbour.
     k : keep up to k entries of each row, the largest, of equal ones those with the smallest column; None: all
     weighted : read the values of A, which must be finite
 
     Returns
     -------
-    Matrix, n x n, float64.  Pairs without common neighbours are missing; NaN where a row consists of zeros.
+    Matrix, m x m, float64.  Pairs without common neighbours are missing; NaN where a row consists of zeros.
 
     Raises
     ------
@@ -171,6 +173,7 @@ def cosine(A: Matrix, pairs: Matrix | None = None, *, k: int | None = None, weig
     >>> sr.algorithms.cosine(A, weighted=True).to_dicts()
     {0: {1: 0.8}, 1: {0: 0.8}}
     """
+    is_matrix("cosine", A)
     if weighted:
         weights("cosine", A, finite=True)
         A, _, norms = bounded_rows(A.apply("identity[float64]").new(), lambda M: M.apply("square"))
@@ -184,15 +187,15 @@ def adamic_adar(A: Matrix, pairs: Matrix | None = None, *, k: int | None = None)
 
     Parameters
     ----------
-    A : Matrix, n x n, of an undirected graph
-        Values are not read.
-    pairs : Matrix, n x n, or None
+    A : Matrix, n x n, of an undirected graph, or m x n
+        Values are not read.  N(w) is the set of rows of column w.
+    pairs : Matrix, m x m, or None
         Compute only the pairs that it stores.  None: every pair with a common neighbour.
     k : keep up to k entries of each row, the largest, of equal ones those with the smallest column; None: all
 
     Returns
     -------
-    Matrix, n x n, float64.  A common neighbour of degree 1 has an infinite weight; it occurs for u = v only.
+    Matrix, m x m, float64.  A common neighbour of degree 1 has an infinite weight; it occurs for u = v only.
 
     Raises
     ------
@@ -219,15 +222,15 @@ def resource_allocation(A: Matrix, pairs: Matrix | None = None, *, k: int | None
 
     Parameters
     ----------
-    A : Matrix, n x n, of an undirected graph
-        Values are not read.
-    pairs : Matrix, n x n, or None
+    A : Matrix, n x n, of an undirected graph, or m x n
+        Values are not read.  N(w) is the set of rows of column w.
+    pairs : Matrix, m x m, or None
         Compute only the pairs that it stores.  None: every pair with a common neighbour.
     k : keep up to k entries of each row, the largest, of equal ones those with the smallest column; None: all
 
     Returns
     -------
-    Matrix, n x n, float64.
+    Matrix, m x m, float64.
 
     Raises
     ------
@@ -250,7 +253,7 @@ def resource_allocation(A: Matrix, pairs: Matrix | None = None, *, k: int | None
 
 def _weighted_by_degree(name: str, A: Matrix, pairs: Matrix | None, k: int | None, weight: str) -> Matrix:
     """Return the sums of a weight of each common neighbour."""
-    n = square(name, A)
+    n = is_matrix(name, A).nrows
     degree = A.apply("second", right=np.float64(1)).reduce_columnwise("plus")
     weighted = A.ewise_mult(degree.apply(weight), "second").new()  # A(u, w) = weight of w
     return _products(name, n, A, weighted, pairs, k, semiring.plus_second, lambda C, first: C)
@@ -275,7 +278,7 @@ def _similarity(
 
     total: of each row; None: the sum of its values, or for plus_pair their number.
     """
-    n = square(name, A)
+    n = is_matrix(name, A).nrows
     product = semiring.plus_pair[np.int64] if ring == "plus_pair" else getattr(semiring, ring)
     if totals is None:
         return _products(name, n, A, A, pairs, k, product, lambda C, first: C)
@@ -296,8 +299,8 @@ def _products(
     if pairs is not None:
         if not isinstance(pairs, Matrix):
             raise InvalidValue(f"{name}: pairs must be a Matrix, got {type(pairs).__name__}")
-        if pairs.shape != A.shape:
-            raise DimensionMismatch(f"{name}: pairs has shape {pairs.shape}, and A {A.shape}")
+        if pairs.shape != (n, n):
+            raise DimensionMismatch(f"{name}: pairs has shape {pairs.shape}, and A {n} rows: expected {n} x {n}")
     kept = None if k is None else count(name, "k", k)
     if pairs is not None or kept is None:
         sums = A.mxm(B.T, ring, mask=None if pairs is None else pairs.S)

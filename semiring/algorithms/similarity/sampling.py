@@ -8,18 +8,20 @@ from typing import Any
 from semiring import Matrix, Vector, ops
 from semiring.exceptions import InvalidValue
 
-from ..checks import count, is_many, rows, seed_of, square, vector
+from ..checks import Vertex, Vertices, count, is_many, rows, seed_of, square, vector
 from ..randomness import thunk
 
 
 @ops.reports_memory
-def sample_neighbors(A: Matrix, vertices: Any, sizes: Sequence[int], *, seed: int = 0) -> list[Matrix]:
+def sample_neighbors(
+    A: Matrix, vertices: Vector | Vertex | Vertices, sizes: Sequence[int], *, seed: int = 0
+) -> list[Matrix]:
     """S_h = up to sizes[h] entries of each row of A in F_h, drawn at random; F_(h+1) = the columns of S_h.
 
     Parameters
     ----------
     A : Matrix, n x n
-    vertices : F_0: a row number, several, or a Vector whose entries are the vertices
+    vertices : F_0: a row or a name, several, or a Vector whose entries are the vertices
     sizes : for each hop, how many neighbours of each vertex to draw without replacement
     seed : the sample depends on it and on A alone
 

@@ -16,9 +16,9 @@ import numpy as np
 
 import semiring as sr
 from semiring import Matrix, Vector, binary, indexunary, ops
-from semiring.exceptions import IndexOutOfBound, InvalidValue
+from semiring.exceptions import InvalidValue
 
-from ..checks import count, number, rows, seed_of, square, weights
+from ..checks import Vertex, Vertices, count, number, row, rows, seed_of, square, weights
 from ..progress import Progress, reporter
 from ..randomness import thunk, uniform
 from ..scaling import bounded_rows
@@ -74,7 +74,13 @@ class _Rows(NamedTuple):
 
 @ops.reports_memory
 def random_walks(
-    A: Matrix, starts: Any, length: int, *, weighted: bool = False, seed: int = 0, progress: Progress | None = None
+    A: Matrix,
+    starts: Vector | Vertex | Vertices,
+    length: int,
+    *,
+    weighted: bool = False,
+    seed: int = 0,
+    progress: Progress | None = None,
 ) -> Matrix:
     """W(i, t) = the vertex of walk i after t steps: W(i, 0) the start, W(i, t + 1) a neighbour of W(i, t) at random.
 
@@ -82,7 +88,7 @@ def random_walks(
     ----------
     A : Matrix, n x n
         An entry (u, v) is an edge from u to v.
-    starts : a row number, several, or a full Vector of them: one walk each
+    starts : a row or a name, several, or a full Vector of rows: one walk each
     length : the number of steps
     weighted : draw a neighbour in proportion to the value of its edge, which must be finite and not negative; otherwise
         values are not read, and all are drawn alike
@@ -117,7 +123,7 @@ def random_walks(
 @ops.reports_memory
 def node2vec_walks(
     A: Matrix,
-    starts: Any,
+    starts: Vector | Vertex | Vertices,
     length: int,
     *,
     p: float = 1.0,
@@ -134,7 +140,7 @@ def node2vec_walks(
     ----------
     A : Matrix, n x n
         An entry (u, v) is an edge from u to v.
-    starts : a row number, several, or a full Vector of them: one walk each
+    starts : a row or a name, several, or a full Vector of rows: one walk each
     length : the number of steps
     p : return parameter, above 0: large values avoid going back
     q : in-out parameter, above 0: large values stay near, small ones explore
@@ -306,6 +312,5 @@ def _starts(name: str, starts: Any, n: int, A: Matrix) -> Vector:
         raise InvalidValue(f"{name}: starts are row numbers, got a Vector of {starts.dtype}")
     if starts.size:
         for extreme in (int(starts.reduce("min")), int(starts.reduce("max"))):  # synchronises
-            if not 0 <= extreme < n:
-                raise IndexOutOfBound(f"{name}: source {extreme} is out of bounds for a matrix of {n} rows")
+            row(name, extreme, n)
     return starts.apply("identity[int64]").new()

@@ -8,7 +8,6 @@ With the set as a boolean vector s, which is true in the set, and r = not s:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -16,19 +15,19 @@ import numpy as np
 from semiring import Matrix, Vector, ops, semiring
 from semiring.exceptions import InvalidValue
 
-from ..checks import is_many, row, square, vector
+from ..checks import Vertices, each_row, is_many, square, vector
 from ..checks import weights as check_weights
 
 
 @ops.reports_memory
-def edge_boundary(A: Matrix, vertices: Vector | Sequence[int]) -> Matrix:
+def edge_boundary(A: Matrix, vertices: Vector | Vertices) -> Matrix:
     """B(u, v) = A(u, v) where u is in the set and v is not.
 
     Parameters
     ----------
     A : Matrix, n x n
         An entry (u, v) is an edge from u to v.
-    vertices : Vector of size n, or a sequence of rows
+    vertices : Vector of size n, or a sequence of rows or names
         The set: a Vector's entries that are not 0.
 
     Returns
@@ -54,14 +53,14 @@ def edge_boundary(A: Matrix, vertices: Vector | Sequence[int]) -> Matrix:
 
 
 @ops.reports_memory
-def node_boundary(A: Matrix, vertices: Vector | Sequence[int]) -> Vector:
+def node_boundary(A: Matrix, vertices: Vector | Vertices) -> Vector:
     """b(v) = true for every v outside the set to which an edge leads from the set.
 
     Parameters
     ----------
     A : Matrix, n x n
         An entry (u, v) is an edge from u to v; values are not read.
-    vertices : Vector of size n, or a sequence of rows
+    vertices : Vector of size n, or a sequence of rows or names
         The set: a Vector's entries that are not 0.
 
     Returns
@@ -87,7 +86,7 @@ def node_boundary(A: Matrix, vertices: Vector | Sequence[int]) -> Vector:
 
 
 @ops.reports_memory
-def cut_size(A: Matrix, vertices: Vector | Sequence[int], *, weights: bool = False) -> float:
+def cut_size(A: Matrix, vertices: Vector | Vertices, *, weights: bool = False) -> float:
     """Return the number, or the sum of weights, of the edges between the set and the other vertices.
 
     Parameters
@@ -95,7 +94,7 @@ def cut_size(A: Matrix, vertices: Vector | Sequence[int], *, weights: bool = Fal
     A : Matrix, n x n
         An entry (u, v) is an edge from u to v; where A equals its transpose (in structure, and with `weights` in
         values), A(u, v) and A(v, u) are one edge.
-    vertices : Vector of size n, or a sequence of rows
+    vertices : Vector of size n, or a sequence of rows or names
         The set: a Vector's entries that are not 0.
     weights : bool
         Whether an edge counts as its value or as 1.
@@ -130,14 +129,14 @@ def cut_size(A: Matrix, vertices: Vector | Sequence[int], *, weights: bool = Fal
 
 
 @ops.reports_memory
-def is_dominating_set(A: Matrix, vertices: Vector | Sequence[int]) -> bool:
+def is_dominating_set(A: Matrix, vertices: Vector | Vertices) -> bool:
     """Return whether every vertex is in the set, or an edge leads to it from the set.
 
     Parameters
     ----------
     A : Matrix, n x n
         An entry (u, v) is an edge from u to v; values are not read.
-    vertices : Vector of size n, or a sequence of rows
+    vertices : Vector of size n, or a sequence of rows or names
         The set: a Vector's entries that are not 0.
 
     Returns
@@ -170,7 +169,7 @@ def _sides(name: str, A: Matrix, vertices: Any) -> tuple[Vector, Vector]:
     if isinstance(vertices, Vector):
         inside = vector(name, "vertices", vertices, n).select("!=", 0).apply("one").dup(bool)
     elif is_many(vertices):
-        rows = sorted({row(name, v, n) for v in vertices})
+        rows = sorted(set(each_row(name, vertices, n)))
         inside = Vector.from_coo(rows, True, bool, size=n, device=A.device)
     else:
         raise InvalidValue(f"{name}: vertices must be a Vector or a sequence of rows, got {vertices!r}")
