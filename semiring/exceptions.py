@@ -98,7 +98,14 @@ class IndexOutOfBound(SemiringError, IndexError):
 
 
 class DuplicateIndex(SemiringError, ValueError):
-    """Two entries have the same position and there is no ``dup_op`` to combine them."""
+    """Two entries have the same position and there is no ``dup_op`` to combine them.
+
+    ``place`` is (row, column) or (index,); None where the raiser does not determine it.
+    """
+
+    def __init__(self, message: str = "", *, place: tuple[int, ...] | None = None) -> None:
+        super().__init__(message)
+        self.place = place
 
 
 class InvalidValue(SemiringError, ValueError):

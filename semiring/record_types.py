@@ -30,6 +30,7 @@ __all__ = [
     "is_array",
     "is_record",
     "leaves",
+    "of_columns",
     "of_mapping",
     "of_text",
     "of_value",
@@ -154,6 +155,15 @@ def of_mapping(fields: Mapping[Any, Any], lookup: Any) -> DType:
     """Return the record with these fields, aligned as C aligns a struct; `lookup` gives the type of each."""
     made = [(str(name), _field(lookup(kind))) for name, kind in fields.items()]
     return np.dtype(made, align=True)
+
+
+def of_columns(columns: Mapping[str, np.ndarray[Any, Any]]) -> np.ndarray[Any, Any]:
+    """Return an array of records whose fields are these columns, of one length."""
+    dtype = np.dtype([(name, column.dtype) for name, column in columns.items()], align=True)
+    records = np.empty(len(next(iter(columns.values()))), dtype)
+    for name, column in columns.items():
+        records[name] = column
+    return records
 
 
 def _field(dtype: DType) -> DType:

@@ -204,8 +204,8 @@ def _labels_of(A: Any) -> _Names | None:
         names = _Names(A.row_labels, A.column_labels, A.labels)
         return None if names.rows is None and names.columns is None else names
     if isinstance(A, Mapping):
-        found = [names for B in A.values() if (names := _labels_of(B)) is not None]
-        return found[0] if found and all(names == found[0] for names in found) else None
+        found = [its for its in map(_labels_of, A.values()) if its is not None]
+        return found[0] if found and all(its == found[0] for its in found) else None
     return None
 
 

@@ -49,7 +49,8 @@ def column_outside(p: int, column: Any, ncols: int) -> InvalidFormat:
 
 def repeated(place: int | tuple[int, int]) -> DuplicateIndex:
     """Return the error for an index, or a (row, column) position, that is repeated where no `dup` is given."""
-    return DuplicateIndex(f"entry {place} is given more than once; say how to combine values with dup_op=")
+    text = f"entry {place} is given more than once; say how to combine values with dup_op="
+    return DuplicateIndex(text, place=place if isinstance(place, tuple) else (place,))
 
 
 def check_offsets(indptr: Array, nrows: int, nvals: int) -> None:

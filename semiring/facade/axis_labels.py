@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
 import numpy as np
 
 from ..engines.operands import Index
-from ..exceptions import DimensionMismatch, IndexOutOfBound, InvalidType, InvalidValue
+from ..exceptions import DimensionMismatch, DuplicateIndex, IndexOutOfBound, InvalidType, InvalidValue
 from ..formats.parts import PartVector, whole_of
 from ..formats.values import dense_values
 from ..memory.arrays import to_host
@@ -119,6 +119,15 @@ def located(labels: Labels | None, key: Any, where: str) -> Any:
     if isinstance(key, (str, bytes)):
         raise InvalidValue(f"{where}: {key!r} is a name, and these have no labels")
     return key
+
+
+def named_duplicate(where: str, error: DuplicateIndex, rows: Labels | None, columns: Labels | None) -> DuplicateIndex:
+    """Return the error for an edge that is given twice, with the names of its ends where these have any."""
+    if error.place is None or (rows is None and columns is None):
+        return error
+    ends = (index if its is None else its[index] for index, its in zip(error.place, (rows, columns), strict=True))
+    text = f"{where}the edge ({', '.join(map(repr, ends))}) is given more than once"
+    return DuplicateIndex(f"{text}; say how to combine values with dup_op=", place=error.place)
 
 
 class Labelled:

@@ -12,45 +12,49 @@ None) is NaN.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from ..exceptions import InvalidType, InvalidValue
 from ..formats import array_module, device_of
+from ..labels import Labels, number_columns
+from ..labels.tables import columns_of, listed
 from ..memory.arrays import to_host
-from ..optional import needed
+from ..record_types import of_columns as records_of
 from ..storage.coerce import as_array
-
-if TYPE_CHECKING:
-    from ..labels import Labels
 
 _PLACE = "from_edgelist"
 _ROLES = ("source", "target", "weight")
 _IDS = "relabel=True numbers the ids that occur, and A.labels maps them to rows"
 
 
+Relabel: TypeAlias = "bool | Labels | tuple[bool | Labels, bool | Labels]"
+
+
 class Edges(NamedTuple):
-    """Sources, targets and values (None: the edges hold none) of as many edges; the labels of vertices, if any."""
+    """Sources, targets and values (None: the edges hold none) of as many edges; the labels of both, if any."""
 
     rows: Any
     columns: Any
     values: Any
-    labels: Labels | None = None
+    labels: tuple[Labels | None, Labels | None] = (None, None)
 
 
-def edges_of(given: Any, source: Any, target: Any, weight: Any, relabel: bool | Labels = False) -> Edges:
+def edges_of(given: Any, source: Any, target: Any, weight: Any, relabel: Relabel = False) -> Edges:
     """Return the edges of a table, an array of 2 or 3 columns, or a list of pairs or triples.
 
     source, target, weight: columns by name or position; None: the first, the second, and the third if there is one.
-    relabel: number the vertices, or use a numbering.  InvalidValue for anything else, or if it is ambiguous.
+    A list of columns of weights gives records.  relabel: number the vertices, or use a numbering; a pair: those of
+    sources and of targets, which are two sets.  InvalidValue for anything else, or if it is ambiguous.
     """
-    if not isinstance(relabel, bool):
-        from ..labels import Labels
-
-        if not isinstance(relabel, Labels):
-            raise InvalidType(f"{_PLACE}: relabel= is True, False or semiring.Labels, got {type(relabel).__name__}")
-    columns = _columns(given)
+    for part in relabel if isinstance(relabel, tuple) and len(relabel) == 2 else [relabel]:
+        if not isinstance(part, (bool, Labels)):
+            raise InvalidType(
+                f"{_PLACE}: relabel= is True, False, semiring.Labels, or a pair of these for sources and targets, "
+                f"got {type(part).__name__}"
+            )
+    columns = columns_of(_PLACE, given)
     if columns is not None:
         return _of_table(columns, source, target, weight, relabel)
     if hasattr(given, "store"):
@@ -62,13 +66,13 @@ def edges_of(given: Any, source: Any, target: Any, weight: Any, relabel: bool | 
         parts = {k: given[:, k] for k in range(given.shape[1])}
         chosen = _chosen(list(parts), source, target, weight)
         ends = {f"edges[:, {k}]": parts[k] for k in chosen[:2]}
-        return _of_columns(ends, None if chosen[2] is None else _weights(chosen[2], parts[chosen[2]]), relabel)
+        return _of_columns(ends, _weights(parts, chosen[2]), relabel)
     if (source, target, weight) != (None, None, None):
         raise InvalidValue(f"{_PLACE}: source=, target= and weight= name columns of a table, got a list of edges")
     return _of_list(given, relabel)
 
 
-def _of_list(given: Any, relabel: bool | Labels) -> Edges:
+def _of_list(given: Any, relabel: Relabel) -> Edges:
     if isinstance(given, (str, bytes)):
         raise InvalidValue(f"{_PLACE}: expected edges (i, j) or (i, j, value), got text; io.read reads files")
     try:
@@ -79,40 +83,58 @@ def _of_list(given: Any, relabel: bool | Labels) -> Edges:
     if not widths <= {2} and widths != {3}:
         raise InvalidValue(f"{_PLACE}: expected edges of 2 or 3 parts each, got {sorted(widths)}")
     # Each column separately: in one array of floats with a weight of 0.5, an id above 2**53 would lose digits.
-    ends: dict[str, Any] = {f"edges[:, {k}]": [edge[k] for edge in edges] for k in (0, 1)}
-    if relabel is False:
-        ends = {name: as_array("edges", column, np.int64) for name, column in ends.items()}
+    ends: dict[str, Any] = {}
+    for k in (0, 1):
+        column = [edge[k] for edge in edges]
+        ends[f"edges[:, {k}]"] = as_array("edges", column, np.int64) if _are_rows(relabel, k) else column
     weights = [edge[2] for edge in edges] if widths == {3} else None
     if weights is not None and None in weights:
         weights = _floats(weights)
     return _of_columns(ends, weights, relabel)
 
 
-def _of_table(columns: Mapping[Any, Any], source: Any, target: Any, weight: Any, relabel: bool | Labels) -> Edges:
+def _of_table(columns: Mapping[Any, Any], source: Any, target: Any, weight: Any, relabel: Relabel) -> Edges:
     chosen = _chosen(list(columns), source, target, weight)
-    ends = {f"column {name!r}": columns[name] for name in chosen[:2]}
-    if relabel is False:
-        ends = {f"column {name!r}": _without_missing(name, columns[name]) for name in chosen[:2]}
-    if chosen[2] is None:
-        return _of_columns(ends, None, relabel)
-    return _of_columns(ends, _weights(chosen[2], _with_nan(chosen[2], columns[chosen[2]])), relabel)
+    ends = {}
+    for k, name in enumerate(chosen[:2]):
+        column = columns[name]
+        ends[f"column {name!r}"] = _without_missing(name, column) if _are_rows(relabel, k) else column
+    return _of_columns(ends, _weights(columns, chosen[2], _with_nan), relabel)
 
 
-def _of_columns(ends: dict[str, Any], values: Any, relabel: bool | Labels) -> Edges:
+def _of_columns(ends: dict[str, Any], values: Any, relabel: Relabel) -> Edges:
     """Return edges, whose ends are rows already, or labels under `relabel`.  ends: two columns, by their names."""
+    if isinstance(relabel, tuple):
+        (rows, of_rows), (cols, of_cols) = (
+            _numbered({name: column}, its) for (name, column), its in zip(ends.items(), relabel, strict=True)
+        )
+        return Edges(rows[0], cols[0], values, (of_rows, of_cols))
+    (rows, cols), labels = _numbered(ends, relabel)
+    return Edges(rows, cols, values, (labels, labels))
+
+
+def _are_rows(relabel: Relabel, end: int) -> bool:
+    return (relabel[end] if isinstance(relabel, tuple) else relabel) is False
+
+
+def _numbered(ends: dict[str, Any], relabel: bool | Labels) -> tuple[list[Any], Labels | None]:
+    """Return columns of vertices as rows, and their labels if they have any."""
     if relabel is False:
-        rows, cols = (_vertices(name, column) for name, column in ends.items())
-        return Edges(rows, cols, values)
-    from ..labels import Labels, number_columns
-
-    if isinstance(relabel, Labels):
-        rows, cols = (relabel.rows(column) for column in ends.values())
-        return Edges(rows, cols, values, relabel)
-    labels, (rows, cols) = number_columns(_PLACE, ends)
-    return Edges(rows, cols, values, Labels.of_distinct(labels))
+        return [_vertices(name, column) for name, column in ends.items()], None
+    if relabel is True:
+        labels, rows = number_columns(_PLACE, ends)
+        return rows, Labels.of_distinct(labels)
+    return [relabel.rows(column) for column in ends.values()], relabel
 
 
-def _weights(name: Any, values: Any) -> Any:
+def _weights(columns: Mapping[Any, Any], chosen: Any, read: Any = lambda name, column: column) -> Any:
+    """Return the column of weights, or records of several; None for None."""
+    if not isinstance(chosen, list):
+        return None if chosen is None else _numbers(chosen, read(chosen, columns[chosen]))
+    return records_of({str(name): to_host(_numbers(name, read(name, columns[name]))) for name in chosen})
+
+
+def _numbers(name: Any, values: Any) -> Any:
     if values.dtype.kind == "O":
         values = _floats(values.tolist())
     if values.dtype.kind not in "biufcV":
@@ -137,21 +159,26 @@ def _none_of_missing(x: Any) -> Any:
 
 def _chosen(names: list[Any], source: Any, target: Any, weight: Any) -> tuple[Any, Any, Any]:
     """Return the names of the columns of sources, targets and weights."""
-    named = {role: _column(names, role, key) for role, key in zip(_ROLES, (source, target, weight), strict=True)}
+    several = isinstance(weight, (list, tuple)) and weight not in names
+    if several and not weight:
+        raise InvalidValue(f"{_PLACE}: weight= names no column")
+    weights = [_column(names, "weight", key) for key in weight] if several else []
+    given = source, target, weights[0] if several else weight
+    named = {role: _column(names, role, key) for role, key in zip(_ROLES, given, strict=True)}
     if named["source"] is None and named["target"] is None and named["weight"] is None:
         if len(names) not in (2, 3):
             raise InvalidValue(
-                f"{_PLACE}: expected 2 or 3 columns (source, target, weight), got {len(names)}: {_listed(names)}; "
+                f"{_PLACE}: expected 2 or 3 columns (source, target, weight), got {len(names)}: {listed(names)}; "
                 f"name them by source=, target= and weight="
             )
         named = dict(zip(_ROLES, [*names, None][:3], strict=True))
     elif named["source"] is None or named["target"] is None:
         missing = "source" if named["source"] is None else "target"
         raise InvalidValue(f"{_PLACE}: {missing}= is missing; source= and target= are given together")
-    found = [name for name in named.values() if name is not None]
+    found = [*(name for name in named.values() if name is not None), *weights[1:]]
     if len(set(found)) < len(found):
-        raise InvalidValue(f"{_PLACE}: source=, target= and weight= must be different columns, got {_listed(found)}")
-    return named["source"], named["target"], named["weight"]
+        raise InvalidValue(f"{_PLACE}: source=, target= and weight= must be different columns, got {listed(found)}")
+    return named["source"], named["target"], weights or named["weight"]
 
 
 def _column(names: list[Any], role: str, key: Any) -> Any:
@@ -162,45 +189,10 @@ def _column(names: list[Any], role: str, key: Any) -> Any:
         return key
     if isinstance(key, (int, np.integer)) and not isinstance(key, bool) and -len(names) <= key < len(names):
         return names[int(key)]
-    raise InvalidValue(f"{_PLACE}: {role}={key!r} is no column; the columns are {_listed(names)}")
-
-
-def _listed(names: list[Any]) -> str:
-    shown = ", ".join(repr(name) for name in names[:8])
-    return f"{shown}, ..." if len(names) > 8 else shown
+    raise InvalidValue(f"{_PLACE}: {role}={key!r} is no column; the columns are {listed(names)}")
 
 
 # -- tables ------------------------------------------------------------------------------------------------
-
-
-def _columns(given: Any) -> dict[Any, Any] | None:
-    """Return the columns of a table by name, or None if `given` is not a table."""
-    if isinstance(given, Mapping):
-        return dict(given)
-    names = getattr(getattr(given, "dtype", None), "names", None)
-    if names is not None:  # a structured array
-        return {name: given[name] for name in names}
-    if hasattr(given, "column_names") and hasattr(given, "column"):  # Arrow
-        return _unique(list(given.column_names), [given.column(k) for k in range(len(given.column_names))])
-    if hasattr(given, "get_columns") and hasattr(given, "columns"):  # polars
-        return _unique(list(given.columns), list(given.get_columns()))
-    if hasattr(given, "iloc") and hasattr(given, "columns"):  # pandas, cuDF
-        return _unique(list(given.columns), [given.iloc[:, k] for k in range(len(given.columns))])
-    if hasattr(given, "collect") and hasattr(given, "collect_schema"):
-        raise InvalidValue(f"{_PLACE}: a {type(given).__name__} is not computed yet; use .collect()")
-    if hasattr(given, "__arrow_c_stream__"):
-        return _columns(_arrow(given))
-    return None
-
-
-def _arrow(given: Any) -> Any:
-    return needed(f"{_PLACE} of a {type(given).__name__}", "pyarrow").table(given)
-
-
-def _unique(names: list[Any], columns: list[Any]) -> dict[Any, Any]:
-    if len(set(names)) < len(names):
-        raise InvalidValue(f"{_PLACE}: two columns have one name: {_listed(names)}")
-    return dict(zip(names, columns, strict=True))
 
 
 def _missing(column: Any) -> int:

@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..dtypes import lookup
-from ..exceptions import DimensionMismatch, InvalidType, InvalidValue
+from ..exceptions import DimensionMismatch, DuplicateIndex, InvalidType, InvalidValue
 from ..formats import array_module, device_of
 from ..memory.allocation import allocating
 from ..memory.arrays import to_host
 from ..ops.build import bounded_indices
 from ..ops.structure import transposed
 from ..storage.coerce import as_indices, size_for, sizes
-from .edges import edges_of
+from .axis_labels import named_duplicate
+from .edges import Relabel, edges_of
 from .operand import exported
 
 if TYPE_CHECKING:
-    from ..labels import Labels
     from .matrix import Matrix
 
 
@@ -35,7 +35,8 @@ def from_edgelist(
     target: Any = None,
     weight: Any = None,
     weights: bool | None = None,
-    relabel: bool | Labels = False,
+    relabel: Relabel = False,
+    bipartite: bool = False,
     symmetric: bool = False,
     nrows: int | None = None,
     ncols: int | None = None,
@@ -52,10 +53,13 @@ def from_edgelist(
     values : as many values, or one for all, where the edges hold none
     dtype : type of the values; by default theirs
     source, target, weight : columns of a table or an array, by name or position.  By default the first, the second
-        and, if there is one, the third; with `source` and `target` alone the edges have no weights
+        and, if there is one, the third; with `source` and `target` alone the edges have no weights.  A list of columns
+        of weights makes each value a record of them
     weights : False: a third column or part is not read.  True: there must be one
     relabel : True: vertices are named by labels (text, integers of any size, UUIDs), which are numbered in ascending
-        order; the result has ``.labels``.  Or the `Labels` to use
+        order; the result has ``.labels``.  Or the `Labels` to use; or a pair of either, for sources and targets that
+        are two sets: the result has ``.row_labels`` and ``.column_labels``
+    bipartite : as ``relabel=(True, True)``: sources and targets, such as users and items, are numbered apart
     symmetric : store each edge in both directions
     nrows, ncols (or shape) : by default both the largest index of either end + 1, since an edge list is a graph; if
         only one is given, the other is the largest index on its side + 1
@@ -86,7 +90,16 @@ def from_edgelist(
     >>> A = Matrix.from_edgelist([("eve", "ann"), ("ann", "bob")], relabel=True, symmetric=True)
     >>> A.to_dicts(), list(A.labels)
     ({0: {1: True, 2: True}, 1: {0: True}, 2: {0: True}}, ['ann', 'bob', 'eve'])
+    >>> A = Matrix.from_edgelist([("ann", "tea", 2), ("bob", "tea", 1), ("ann", "rice", 5)], bipartite=True)
+    >>> A.shape, A["ann", "rice"].value, list(A.row_labels), list(A.column_labels)
+    ((2, 2), 5, ['ann', 'bob'], ['rice', 'tea'])
     """
+    if bipartite and not isinstance(relabel, (bool, tuple)):
+        raise InvalidValue("from_edgelist: bipartite=True has two sets of vertices: relabel=(Labels, Labels)")
+    if bipartite and not isinstance(relabel, tuple):
+        relabel = (True, True)
+    if symmetric and isinstance(relabel, tuple):
+        raise InvalidValue("from_edgelist: symmetric=True needs one set of vertices, and sources and targets are two")
     rows, columns, found, labels = edges_of(edges, source, target, weight, relabel)
     if weights is False:
         found = None
@@ -100,18 +113,21 @@ def from_edgelist(
     elif values is None and dup_op is None:
         dup_op = "any"
     nrows, ncols = sizes("from_edgelist", shape, nrows=nrows, ncols=ncols)
-    if labels is not None:
-        if not {nrows, ncols} <= {None, len(labels)}:
-            raise InvalidValue(f"from_edgelist: {len(labels)} labels give the shape; leave out nrows= and ncols=")
-        nrows = ncols = len(labels)
-    if nrows is None and ncols is None:
+    for end, size, given in (("nrows", nrows, labels[0]), ("ncols", ncols, labels[1])):
+        if given is not None and size not in (None, len(given)):
+            raise InvalidValue(f"from_edgelist: {len(given)} labels give the shape; leave out {end}=, got {size}")
+    nrows, ncols = (size if given is None else len(given) for size, given in zip((nrows, ncols), labels, strict=True))
+    if nrows is None and ncols is None and not isinstance(relabel, tuple):
         nrows = ncols = max(size_for(rows), size_for(columns))
     if symmetric:
         if nrows != ncols:
             raise DimensionMismatch(f"from_edgelist: symmetric=True needs a square matrix, got {nrows} x {ncols}")
         rows, columns, values = _in_both_directions(rows, columns, values)
-    made = cls.from_coo(rows, columns, values, dtype, nrows=nrows, ncols=ncols, dup_op=dup_op, name=name)
-    made.labels = labels
+    try:
+        made = cls.from_coo(rows, columns, values, dtype, nrows=nrows, ncols=ncols, dup_op=dup_op, name=name)
+    except DuplicateIndex as error:
+        raise named_duplicate("from_edgelist: ", error, *labels) from None
+    made.row_labels, made.column_labels = labels
     return made
 
 

@@ -169,10 +169,8 @@ def read_edgelist(
     if dup_op is not None or not isinstance(triples.values, np.ndarray):
         triples = replace(triples, line_of=None)  # no error needs the text
     del text
-    A = edges_to_matrix(triples, dup_op)
-    if ids is not None:
-        A.labels = Labels.of_distinct(ids)
-    return A
+    labels = None if ids is None else Labels.of_distinct(ids)
+    return edges_to_matrix(replace(triples, labels=labels), dup_op)
 
 
 def edges_to_matrix(triples: Triples, dup_op: Any) -> Matrix:

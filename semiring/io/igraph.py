@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from semiring.exceptions import DimensionMismatch, InvalidValue
 from semiring.io.edge_lists import edges_to_matrix
 from semiring.io.triples import TRUE, Triples, host_triples
 from semiring.labels import Labels
 from semiring.optional import needed
+from semiring.record_types import of_columns
 
 if TYPE_CHECKING:
     from semiring.facade.matrix import Matrix
@@ -18,17 +21,27 @@ if TYPE_CHECKING:
 __all__ = ["from_igraph", "to_igraph"]
 
 
-def from_igraph(G: Any, weight: str | None = None, *, dup_op: Any = None) -> Matrix:
+def from_igraph(
+    G: Any,
+    weight: str | list[str] | None = None,
+    *,
+    dup_op: Any = None,
+    vertex_attributes: bool | Iterable[str] = False,
+) -> Matrix:
     """Return the adjacency matrix of a graph of igraph; its labels are the attribute ``name`` of the vertices.
 
     Parameters
     ----------
     G : igraph.Graph
         An undirected graph becomes a symmetric matrix.
-    weight : str, optional
-        The edge attribute that holds the value; by default none is read, and the matrix is iso-valued.
+    weight : str, or a list of them, optional
+        The edge attribute that holds the value; of a list, each value is a record of these attributes. By default none
+        is read, and the matrix is iso-valued.
     dup_op : binary operator, optional
         How to combine parallel edges with weights; without weights they are one entry.
+    vertex_attributes : bool, or names of attributes
+        Read these attributes of vertices, or all but ``name``, as ``.labels.attributes``. Without names the labels are
+        the numbers of the vertices.
 
     Returns
     -------
@@ -37,8 +50,8 @@ def from_igraph(G: Any, weight: str | None = None, *, dup_op: Any = None) -> Mat
     Raises
     ------
     InvalidValue
-        A graph of another library, an edge attribute that does not exist or holds something else than numbers, or
-        vertex names that repeat.
+        A graph of another library, an attribute that does not exist, one of edges that holds something else than
+        numbers, or vertex names that repeat.
     DuplicateIndex
 
     Notes
@@ -56,17 +69,36 @@ def from_igraph(G: Any, weight: str | None = None, *, dup_op: Any = None) -> Mat
     n = G.vcount()
     ends = np.array(G.get_edgelist(), np.int64).reshape(-1, 2)
     values: Any = TRUE
-    if weight is not None:
-        if weight not in G.es.attributes():
-            raise InvalidValue(f"from_igraph: edges have no attribute {weight!r}; they have {G.es.attributes()}")
-        values = np.asarray(G.es[weight])
-        if values.dtype.kind not in "biufc" and values.size:
-            raise InvalidValue(f"edge attribute {weight!r}: expected a number for each edge, got {values.dtype} values")
-    triples = Triples(n, n, ends[:, 0], ends[:, 1], values)
-    A = edges_to_matrix(triples if G.is_directed() else triples.symmetrised(), dup_op)
-    if "name" in G.vs.attributes():
-        A.labels = Labels(G.vs["name"])
-    return A
+    if isinstance(weight, list):
+        if not weight:
+            raise InvalidValue("from_igraph: a list of weights names one attribute at least")
+        values = of_columns({name: _weights(G, name) for name in weight})
+    elif weight is not None:
+        values = _weights(G, weight)
+    triples = Triples(n, n, ends[:, 0], ends[:, 1], values, labels=_labels(G, vertex_attributes))
+    return edges_to_matrix(triples if G.is_directed() else triples.symmetrised(), dup_op)
+
+
+def _weights(G: Any, name: str) -> NDArray[Any]:
+    if name not in G.es.attributes():
+        raise InvalidValue(f"from_igraph: edges have no attribute {name!r}; they have {G.es.attributes()}")
+    values = np.asarray(G.es[name])
+    if values.dtype.kind not in "biufc" and values.size:
+        raise InvalidValue(f"edge attribute {name!r}: expected a number for each edge, got {values.dtype} values")
+    return values
+
+
+def _labels(G: Any, wanted: bool | Iterable[str]) -> Labels | None:
+    known = G.vs.attributes()
+    if isinstance(wanted, bool):
+        names = [name for name in known if name != "name"] if wanted else []
+    else:
+        names = [wanted] if isinstance(wanted, str) else list(wanted)
+    if missing := [name for name in names if name not in known]:
+        raise InvalidValue(f"from_igraph: vertices have no attribute {missing[0]!r}; they have {known}")
+    if "name" not in known and not names:
+        return None
+    return Labels(G.vs["name"] if "name" in known else range(G.vcount()), {name: G.vs[name] for name in names})
 
 
 def to_igraph(A: Matrix, weight: str | None = "weight", *, directed: bool = True) -> Any:
@@ -77,7 +109,8 @@ def to_igraph(A: Matrix, weight: str | None = "weight", *, directed: bool = True
     A : Matrix
         Square.
     weight : str, optional
-        The edge attribute that receives the values; None for none.  An iso-valued bool matrix sets none.
+        The edge attribute that receives the values; None for none.  An iso-valued bool matrix sets none, and the
+        fields of records are attributes of their names.  Attributes of labels are those of vertices.
     directed : bool
         False: an undirected graph, of the entries (i, j) with i <= j; the matrix must have a symmetric structure.
 
@@ -115,7 +148,11 @@ def to_igraph(A: Matrix, weight: str | None = "weight", *, directed: bool = True
     G = igraph.Graph(n=A.nrows, edges=np.stack([entries.rows, entries.cols], axis=1), directed=directed)
     iso = not isinstance(entries.values, np.ndarray)
     if weight is not None and not (iso and entries.values.dtype == np.bool_):
-        G.es[weight] = np.broadcast_to(entries.values, len(entries.rows)).tolist()
+        values = np.broadcast_to(entries.values, len(entries.rows))
+        for name in values.dtype.names or [weight]:
+            G.es[name] = (values[name] if values.dtype.names else values).tolist()
     if A.labels is not None:
         G.vs["name"] = list(A.labels)
+        for name, column in A.labels.attributes.items():
+            G.vs[name] = column.tolist()
     return G

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from semiring.io.triples import TRUE, Triples, host_triples
 from semiring.labels import Labels
 from semiring.memory.arrays import as_type
 from semiring.optional import needed
+from semiring.record_types import of_columns
 
 if TYPE_CHECKING:
     from semiring.facade.matrix import Matrix
@@ -25,11 +27,12 @@ __all__ = ["from_networkx", "networkx_triples", "to_networkx"]
 
 def from_networkx(
     G: Any,
-    weight: str | None = None,
+    weight: Hashable | list[Hashable] | None = None,
     nodelist: Iterable[Hashable] | None = None,
     dtype: Any = None,
     *,
     dup_op: Any = None,
+    node_attributes: bool | Iterable[Hashable] = False,
 ) -> Matrix:
     """Return the adjacency matrix of a NetworkX graph: ``A(i, j)`` is the weight of the edge from node i to node j.
 
@@ -37,15 +40,17 @@ def from_networkx(
     ----------
     G : networkx.Graph, DiGraph, MultiGraph or MultiDiGraph
         An undirected graph becomes a symmetric matrix.
-    weight : str, optional
-        The edge attribute that holds the value; an edge without it has the value 1. By default no attribute is read,
-        and the matrix is iso-valued.
+    weight : str, or a list of them, optional
+        The edge attribute that holds the value; an edge without it has the value 1. Of a list, each value is a record
+        of these attributes. By default no attribute is read, and the matrix is iso-valued.
     nodelist : iterable of nodes, optional
         The order of rows and columns; by default that of the graph. Edges of nodes that are not in it are omitted.
     dtype : optional
         By default bool without weights, else the dtype that NumPy infers from them.
     dup_op : binary operator, optional
         How to combine parallel edges of a multigraph with weights; without weights they are one entry.
+    node_attributes : bool, or names of attributes
+        Read these attributes of nodes, or all, as ``.labels.attributes``; None where a node lacks one.
 
     Returns
     -------
@@ -55,7 +60,8 @@ def from_networkx(
     Raises
     ------
     InvalidValue
-        A node of ``nodelist`` occurs twice or is not in the graph, or a weight is not a number.
+        A node of ``nodelist`` occurs twice or is not in the graph, a weight is not a number, or no node has an
+        attribute that is named.
     DuplicateIndex
         Parallel edges with weights, without ``dup_op``.
 
@@ -72,13 +78,28 @@ def from_networkx(
     {0: {1: 5}, 1: {0: 5}}
     """
     chosen = None if nodelist is None else list(nodelist)
-    A = edges_to_matrix(networkx_triples(G, weight, chosen, dtype), dup_op)
-    A.labels = Labels(list(G) if chosen is None else chosen)
-    return A
+    triples, nodes = networkx_triples(G, weight, chosen, dtype), list(G) if chosen is None else chosen
+    return edges_to_matrix(replace(triples, labels=Labels(nodes, _attributes(G, nodes, node_attributes))), dup_op)
+
+
+def _attributes(G: Any, nodes: list[Hashable], wanted: bool | Iterable[Hashable]) -> dict[Hashable, list[Any]]:
+    """Return attributes of nodes as columns, with None where a node lacks one."""
+    if not wanted:
+        return {}
+    data = [G.nodes[node] for node in nodes]
+    names = list(dict.fromkeys(name for attributes in data for name in attributes))
+    if wanted is not True:
+        known, names = set(names), [wanted] if isinstance(wanted, str) else list(wanted)
+        if nodes and (missing := [name for name in names if name not in known]):
+            raise InvalidValue(f"from_networkx: no node has the attribute {missing[0]!r}")
+    return {name: [attributes.get(name) for attributes in data] for name in names}
 
 
 def networkx_triples(
-    G: Any, weight: str | None = None, nodelist: Iterable[Hashable] | None = None, dtype: Any = None
+    G: Any,
+    weight: Hashable | list[Hashable] | None = None,
+    nodelist: Iterable[Hashable] | None = None,
+    dtype: Any = None,
 ) -> Triples:
     """Read the entries of `from_networkx` as arrays."""
     if not hasattr(G, "adjacency"):
@@ -88,11 +109,12 @@ def networkx_triples(
     values: Any
     if weight is None:
         values = TRUE if dtype is None else lookup(dtype).type(1)
+    elif isinstance(weight, list):
+        if dtype is not None or not weight:
+            raise InvalidValue("from_networkx: a list of weights names one attribute at least, and has no dtype")
+        values = of_columns({str(name): _weights(G, neighbours, name) for name in weight})
     else:
-        column = attribute(G._adj, neighbours, weight)
-        values = np.ones(len(cols), np.int64) if column is None else column.filled(1)
-        if values.dtype.kind not in "biufc":
-            raise InvalidValue(f"edge attribute {weight!r}: expected a number for each edge, got {values.dtype} values")
+        values = _weights(G, neighbours, weight)
         values = as_type(values, lookup(values.dtype if dtype is None else dtype), copy=False)
     if nodelist is not None:
         place, n = _places(neighbours, list(nodelist))
@@ -100,6 +122,15 @@ def networkx_triples(
         rows, cols = place[rows[kept]], place[cols[kept]]
         values = values[kept] if isinstance(values, np.ndarray) else values
     return Triples(n, n, rows, cols, values)
+
+
+def _weights(G: Any, neighbours: Neighbours, name: Hashable) -> NDArray[Any]:
+    """Return an attribute of every slot, 1 where an edge lacks it."""
+    column = attribute(G._adj, neighbours, name)
+    values = np.ones(len(neighbours.cols), np.int64) if column is None else column.filled(1)
+    if values.dtype.kind not in "biufc":
+        raise InvalidValue(f"edge attribute {name!r}: expected a number for each edge, got {values.dtype} values")
+    return values
 
 
 def _places(neighbours: Neighbours, wanted: list[Hashable]) -> tuple[NDArray[np.int64], int]:
@@ -127,7 +158,8 @@ def to_networkx(
         Square.
     weight : str, optional
         The edge attribute that receives the value; None for none. A bool matrix whose entries are all True, as iso
-        value, sets none.
+        value, sets none, and the fields of records are attributes of their names. Attributes of labels are those of
+        nodes, but for None.
     create_using : graph type or graph, optional
         ``networkx.DiGraph`` by default; ``networkx.Graph`` for an undirected graph, whose entries (i, j) and (j, i) are
         one edge.
@@ -165,6 +197,9 @@ def to_networkx(
         raise InvalidValue(f"nodes: expected {A.nrows} different nodes, got {len(names)} ({len(set(names))} different)")
     G = networkx.empty_graph(0, create_using=networkx.DiGraph if create_using is None else create_using)
     G.add_nodes_from(names)
+    if nodes is None and A.labels is not None:
+        for name, column in A.labels.attributes.items():
+            G.add_nodes_from((node, {name: x}) for node, x in zip(names, column.tolist(), strict=True) if x is not None)
     entries = host_triples(A)
     has_values = weight is not None and not entries.are_true
     if type(G) in (networkx.DiGraph, networkx.Graph) and (G.is_directed() or A.is_symmetric_structure):
@@ -174,9 +209,18 @@ def to_networkx(
     if not has_values:
         G.add_edges_from((names[i], names[j]) for i, j in zip(rows, cols, strict=True))
         return G
-    values = np.broadcast_to(entries.values, len(rows)).tolist()
-    G.add_weighted_edges_from(((names[i], names[j], x) for i, j, x in zip(rows, cols, values, strict=True)), weight)
+    columns = {name: values.tolist() for name, values in _columns(entries, weight).items()}
+    data = (dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True))
+    G.add_edges_from((names[i], names[j], its) for i, j, its in zip(rows, cols, data, strict=True))
     return G
+
+
+def _columns(entries: Triples, weight: str | None) -> dict[str, NDArray[Any]]:
+    """Return the values of entries by the names of attributes: the fields of records, or one."""
+    values = np.broadcast_to(entries.values, len(entries.rows))
+    if values.dtype.names is None or weight is None:
+        return {} if weight is None else {weight: values}
+    return {name: values[name] for name in values.dtype.names}
 
 
 def _fill(G: Any, names: list[Hashable], entries: Triples, weight: str | None) -> None:
@@ -185,12 +229,11 @@ def _fill(G: Any, names: list[Hashable], entries: Triples, weight: str | None) -
     indptr = np.append(0, np.cumsum(np.bincount(rows, minlength=len(names))))
     neighbours = Neighbours(names, names == list(range(len(names))), G.is_directed(), indptr, cols)
     columns = {}
-    if weight is not None:
-        values = np.broadcast_to(entries.values, rows.shape)
+    for name, values in _columns(entries, weight).items():
         if not G.is_directed():  # of A(i, j) and A(j, i) the edge has the one in the later row
             later = cols <= rows
             of_edge = np.empty(int(np.count_nonzero(later)), values.dtype)
             of_edge[neighbours.edge[later]] = values[later]
             values = of_edge[neighbours.edge]
-        columns[weight] = Column(values)
+        columns[name] = Column(values)
     fill_adjacency(G, neighbours, columns)

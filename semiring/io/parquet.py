@@ -25,7 +25,8 @@ def read_parquet(
     source: Any = None,
     target: Any = None,
     weight: Any = None,
-    relabel: bool = False,
+    relabel: Any = False,
+    bipartite: bool = False,
     symmetric: bool = False,
     dup_op: Any = None,
     progress: Progress | None = None,
@@ -35,7 +36,7 @@ def read_parquet(
     Parameters
     ----------
     path : str or PathLike
-    source, target, weight, relabel, symmetric, dup_op : as for `Matrix.from_edgelist`
+    source, target, weight, relabel, bipartite, symmetric, dup_op : as for `Matrix.from_edgelist`
         Only the columns that are named are read.
     progress : callable, optional
         Called as ``progress(what, share)``, with the share done from 0 to 1.
@@ -69,11 +70,13 @@ def read_parquet(
     report = checked_progress(progress)
     if report is not None:
         report(f"reading {os.fspath(path)}", 0.0)
-    named = [name for name in (source, target, weight) if isinstance(name, str)]
+    weights = weight if isinstance(weight, (list, tuple)) else [weight]
+    named = [name for name in (source, target, *weights) if isinstance(name, str)]
     table = _table(pa, path, named if source is not None and target is not None else None)
     return Matrix.from_edgelist(
-        table, source=source, target=target, weight=weight, relabel=relabel, symmetric=symmetric, dup_op=dup_op
-    )
+        table, source=source, target=target, weight=weight, relabel=relabel, bipartite=bipartite, symmetric=symmetric,
+        dup_op=dup_op,
+    )  # fmt: skip
 
 
 def write_parquet(path: PathLike, A: Matrix | Vector) -> None:

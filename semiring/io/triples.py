@@ -14,6 +14,7 @@ from semiring.exceptions import DuplicateIndex, InvalidValue
 if TYPE_CHECKING:
     from semiring.facade.matrix import Matrix
     from semiring.facade.vector import Vector
+    from semiring.labels import Labels
 
 __all__ = ["TRUE", "Triples", "host_triples"]
 
@@ -33,6 +34,8 @@ class Triples:
         The line of the file from which entry ``p`` was read; used in messages.
     name : str
         The file's name, for messages.
+    labels : Labels, optional
+        The names of rows and columns, which are one set.
     """
 
     nrows: int
@@ -42,6 +45,7 @@ class Triples:
     values: NDArray[Any] | np.generic
     line_of: Callable[[int], int] | None = None
     name: str = ""
+    labels: Labels | None = None
 
     @property
     def are_true(self) -> bool:
@@ -87,16 +91,19 @@ class Triples:
         DuplicateIndex
             Two entries have the same position and there is no ``dup_op``; the message contains the file and line.
         """
+        from semiring.facade.axis_labels import named_duplicate
         from semiring.facade.matrix import Matrix
 
         try:
             if dup_op == "plus" and getattr(getattr(self.values, "dtype", None), "names", None):
                 dup_op = None  # records have no sum: repeated positions raise
-            return Matrix.from_coo(self.rows, self.cols, self.values, nrows=self.nrows, ncols=self.ncols, dup_op=dup_op)
+            A = Matrix.from_coo(self.rows, self.cols, self.values, nrows=self.nrows, ncols=self.ncols, dup_op=dup_op)
+            A.labels = self.labels
+            return A
         except DuplicateIndex as error:
             found = self.first_duplicate()
             if found is None or not self.name:
-                raise
+                raise named_duplicate("", error, self.labels, self.labels) from None
             raise DuplicateIndex(self._duplicate_message(*found)) from error
 
     def check_duplicates(self) -> None:
@@ -107,13 +114,15 @@ class Triples:
 
     def _duplicate_message(self, first: int, second: int) -> str:
         where, earlier = self.name, ""
+        place = f"row {int(self.rows[second])}, column {int(self.cols[second])}, counted from 0"
+        if self.labels is not None:
+            place = f"({self.labels[int(self.rows[second])]!r}, {self.labels[int(self.cols[second])]!r})"
         if self.line_of is not None:
             where = f"{self.name}:{self.line_of(second)}"
             earlier = f" (first in line {self.line_of(first)})"
         return (
-            f"{where}: expected one entry for each position, found a second one at row {int(self.rows[second])}, "
-            f"column {int(self.cols[second])}, counted from 0{earlier}; pass dup_op= to combine them, "
-            f'for example dup_op="plus"'
+            f"{where}: expected one entry for each position, found a second one at {place}{earlier}; "
+            f'pass dup_op= to combine them, for example dup_op="plus"'
         )
 
 

@@ -7,23 +7,17 @@ of those operations that keep the numbering.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from ..exceptions import DimensionMismatch, IndexOutOfBound, InvalidType, InvalidValue
-from .numbering import (
-    TABLE_ROWS_A_LABEL,
-    as_column,
-    first_repeated,
-    number_columns,
-    position_table,
-)
-
-# Text similar to a label that was not found: shown in the error.
-_SIMILAR = 0.7
-_SEARCHED = 100_000
+from . import attributes as tables
+from .integer_rows import IntegerRows
+from .numbering import as_column, first_repeated, number_columns
+from .similar import similar
 
 
 def _first(column: Any) -> Any:
@@ -38,16 +32,19 @@ class Labels:
     Parameters
     ----------
     values : the label of each row, in order: a sequence or a column of a frame; integers, text, or any hashable objects
+    attributes : table of what else is known of each vertex: a dictionary of columns, or a frame, as long as `values`
 
     Raises
     ------
     InvalidValue
         If a label occurs twice or is missing (None, NaN).
+    DimensionMismatch
+        If a column of attributes has another length.
 
     Notes
     -----
     Cost O(n).  Integers are compared as integers; ``1`` and ``"1"`` are different labels, ``1`` and ``1.0`` are the
-    same, as in a dictionary.  A numbering does not change; ``==`` compares labels and order.
+    same, as in a dictionary.  A numbering does not change; ``==`` compares labels and order, and not attributes.
 
     Examples
     --------
@@ -56,29 +53,24 @@ class Labels:
     (1, 'eve', False, 3)
     """
 
-    __slots__ = ("_index", "_sorted", "_table", "_values")
+    __slots__ = ("_attributes", "_index", "_integers", "_values")
 
     _values: np.ndarray[Any, Any]
-    # Of integer labels: the row of each value from the least on, where they are dense; else their order.
-    _table: tuple[int, np.ndarray[Any, Any]] | None
-    _sorted: tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]] | None
-    # Of other labels: {label: row}.
+    _attributes: Mapping[str, np.ndarray[Any, Any]]
+    # Of integer labels, and of others: {label: row}.  None before the first look-up.
+    _integers: IntegerRows | None
     _index: dict[Any, int] | None
 
-    def __init__(self, values: Any) -> None:
+    def __init__(self, values: Any, attributes: Any = None) -> None:
         column = np.array(as_column("Labels", "labels", values, fractions=True))  # the caller may change theirs
-        if column.dtype.kind in "iu":
+        self._set(column, {} if attributes is None else tables.checked("Labels", attributes, len(column)))
+        if column.dtype.kind in "iu" or len(self._by_label()) < len(column):
             repeated = first_repeated(column)
-            self._set(column)
-        else:
-            self._set(column)
-            index = self._by_label()
-            repeated = None if len(index) == len(column) else first_repeated(column)
-        if repeated is not None:
-            raise InvalidValue(f"Labels: expected each label once, got {repeated!r} twice")
+            if repeated is not None:
+                raise InvalidValue(f"Labels: expected each label once, got {repeated!r} twice")
 
-    def _set(self, values: np.ndarray[Any, Any]) -> None:
-        self._values, self._index, self._table, self._sorted = values, None, None, None
+    def _set(self, values: np.ndarray[Any, Any], attributes: Mapping[str, np.ndarray[Any, Any]]) -> None:
+        self._values, self._attributes, self._index, self._integers = values, attributes, None, None
         values.setflags(write=False)
 
     @classmethod
@@ -98,9 +90,35 @@ class Labels:
         >>> len(sr.Labels.of_distinct(np.array([30, 10])))
         2
         """
-        made = object.__new__(cls)
-        made._set(values)
-        return made
+        return _made(values, {})
+
+    @classmethod
+    def from_frame(cls, frame: Any, key: Any = None) -> Labels:
+        """Return the numbering of the vertices of a table, with its other columns as their attributes.
+
+        Parameters
+        ----------
+        frame : a frame of pandas or polars, an Arrow table, a dictionary of columns
+        key : the column that holds the labels; by default the first
+
+        Raises
+        ------
+        InvalidValue
+            If there is no such column, or for its labels as of `Labels`.
+
+        Notes
+        -----
+        Cost O(n) a column.  Rows are vertices in their order: pass the result as ``relabel=`` to
+        `Matrix.from_edgelist`, and vertices without edges are in the graph.
+
+        Examples
+        --------
+        >>> people = {"id": ["ann", "bob", "eve"], "age": [31, 44, 25]}
+        >>> A = Matrix.from_edgelist([("ann", "bob")], relabel=sr.Labels.from_frame(people))
+        >>> A.shape, A.labels.attributes["age"][A.labels.row("eve")].item()
+        ((3, 3), 25)
+        """
+        return cls(*tables.split("Labels.from_frame", frame, key))
 
     @classmethod
     def number(cls, *columns: Any) -> tuple[Any, ...]:
@@ -158,7 +176,7 @@ class Labels:
         """
         found = self._find(label)
         if found is None:
-            raise InvalidValue(f"no vertex is labelled {label!r}{self._similar(label)}")
+            raise InvalidValue(f"no vertex is labelled {label!r}{similar(self, label)}")
         return found
 
     def rows(self, labels: Any) -> np.ndarray[Any, Any]:
@@ -184,9 +202,7 @@ class Labels:
         """
         wanted = as_column("Labels.rows", "labels", labels, fractions=True)
         if self._values.dtype.kind in "iu" and wanted.dtype.kind in "iu":
-            rows = self._rows_of_integers(wanted.astype(self._values.dtype))
-            if wanted.dtype != self._values.dtype:  # what the other type cannot hold is no label
-                rows[wanted > 2**63 - 1 if wanted.dtype == np.uint64 else wanted < 0] = -1
+            rows = self._by_integer().of(wanted)
         else:
             index = self._by_label()
             rows = np.fromiter((index.get(label, -1) for label in wanted.tolist()), np.int64, len(wanted))
@@ -194,7 +210,7 @@ class Labels:
         if unknown.size:
             label = wanted[int(unknown[0])]
             label = label.item() if isinstance(label, np.generic) else label
-            raise InvalidValue(f"no vertex is labelled {label!r}{self._similar(label)}")
+            raise InvalidValue(f"no vertex is labelled {label!r}{similar(self, label)}")
         return rows
 
     def index(self, key: Any) -> Any:
@@ -241,16 +257,16 @@ class Labels:
 
     def _find(self, label: Any) -> int | None:
         if self._values.dtype.kind in "iu":
-            if isinstance(label, (int, np.integer)) or (isinstance(label, float) and label.is_integer()):
-                number, limits = int(label), np.iinfo(self._values.dtype)
-                if limits.min <= number <= limits.max:
-                    row = int(self._rows_of_integers(np.array([number], self._values.dtype))[0])
-                    return None if row < 0 else row
-            return None
+            return self._by_integer().row(label)
         try:
             return self._by_label().get(label)
         except TypeError:  # not hashable
             return None
+
+    def _by_integer(self) -> IntegerRows:
+        if self._integers is None:
+            self._integers = IntegerRows(self._values)
+        return self._integers
 
     def _by_label(self) -> dict[Any, int]:
         if self._index is None:
@@ -259,42 +275,6 @@ class Labels:
             except TypeError as error:
                 raise InvalidValue(f"labels must be hashable: {error}") from error
         return self._index
-
-    def _rows_of_integers(self, wanted: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-        """Return the row of each integer, -1 for those that are no label."""
-        values = self._values
-        if not len(values):
-            return np.full(len(wanted), -1, np.int64)
-        if self._table is None and self._sorted is None:
-            least, span = int(values.min()), int(values.max()) - int(values.min()) + 1
-            if span <= TABLE_ROWS_A_LABEL * len(values):
-                self._table = least, position_table(values, least, span)
-            else:
-                order = np.argsort(values, kind="stable")
-                self._sorted = values[order], order
-        if self._table is not None:
-            least, table = self._table
-            inside = (wanted >= least) & (wanted <= least + len(table) - 1)
-            offsets = np.where(inside, wanted - values.dtype.type(least), 0)
-            return np.where(inside, table[offsets], -1)
-        assert self._sorted is not None
-        ordered, order = self._sorted
-        at = np.minimum(np.searchsorted(ordered, wanted), len(ordered) - 1)
-        return np.where(ordered[at] == wanted, order[at], -1)
-
-    def _similar(self, label: Any) -> str:
-        """Return a hint at labels that resemble one that is missing."""
-        if isinstance(label, str) and self._values.dtype.kind == "O" and len(self) <= _SEARCHED:
-            from difflib import get_close_matches
-
-            names = [name for name in self._values.tolist() if isinstance(name, str)]
-            close = get_close_matches(label, names, 3, _SIMILAR)
-            if close:
-                return f"; did you mean {' or '.join(map(repr, close))}?"
-        other = int(label) if isinstance(label, str) and label.lstrip("-").isdecimal() else str(label)
-        if other in self:
-            return f"; there is {other!r}, of type {type(other).__name__}"
-        return ""
 
     # -- from row to label -------------------------------------------------------------------------------
 
@@ -351,8 +331,24 @@ class Labels:
         >>> list(sr.Labels(["ann", "bob", "eve"]).take([2, 0]))
         ['eve', 'ann']
         """
-        found = self[rows if isinstance(rows, slice) or hasattr(rows, "dtype") else np.asarray(rows, np.int64)]
-        return Labels.of_distinct(np.array(found))
+        rows = rows if isinstance(rows, slice) or hasattr(rows, "dtype") else np.asarray(rows, np.int64)
+        found = self[rows]
+        return _made(np.array(found), {name: column[rows] for name, column in self._attributes.items()})
+
+    @property
+    def attributes(self) -> Mapping[str, np.ndarray[Any, Any]]:
+        """{name: array of one value for each row}: what else is known of the vertices; empty if nothing is.
+
+        Arrays cannot be written, and missing values are None, of floats NaN.  `take` and subgraphs keep those of their
+        vertices, ``==`` ignores them, and where operands have equal labels a result has the attributes of the first.
+
+        Examples
+        --------
+        >>> labels = sr.Labels(["ann", "bob"], {"age": [31, 44]})
+        >>> labels.attributes["age"].tolist(), list(labels.take([1]).attributes["age"])
+        ([31, 44], [44])
+        """
+        return MappingProxyType(self._attributes)
 
     def __len__(self) -> int:
         return len(self._values)
@@ -436,8 +432,18 @@ class Labels:
     __hash__ = None  # type: ignore[assignment]
 
     def __reduce__(self) -> Any:
-        return Labels.of_distinct, (np.array(self._values),)
+        return _made, (np.array(self._values), self._attributes)
+
+    to_pandas = tables.to_pandas
+    to_polars = tables.to_polars
+    to_arrow = tables.to_arrow
 
     def __repr__(self) -> str:
         shown = [repr(label) for label in self._values[:6].tolist()]
         return f"Labels([{', '.join(shown)}{', ...' if len(self) > 6 else ''}], {len(self):,} in all)"
+
+
+def _made(values: np.ndarray[Any, Any], attributes: Mapping[str, np.ndarray[Any, Any]]) -> Labels:
+    made = object.__new__(Labels)
+    made._set(values, {name: tables.frozen(column) for name, column in attributes.items()})
+    return made

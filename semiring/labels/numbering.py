@@ -14,9 +14,6 @@ import numpy as np
 from ..exceptions import InvalidValue
 from . import arrow, distinct
 
-# Integer labels are looked up in a table, if it has at most so many rows a label.
-TABLE_ROWS_A_LABEL = 32
-
 # Addresses of objects that are compared to estimate how many differ.
 _SAMPLE = 200_000
 # Types without a value that stands for a missing one.
@@ -30,7 +27,7 @@ def as_column(where: str, name: str, values: Any, *, fractions: bool = False) ->
 
     fractions: whether numbers may have them; in an edge list they are rather a column of something else.
     """
-    array = _array(values)
+    array = array_of(values)
     if array.ndim != 1:
         raise InvalidValue(f"{where}: {name} must be one-dimensional, got {array.ndim} dimensions")
     kind = array.dtype.kind
@@ -104,7 +101,7 @@ def _by_codes(where: str, columns: Mapping[str, Any]) -> tuple[np.ndarray[Any, A
         codes, labels = found
         present = np.zeros(len(labels), np.bool_)
         present[codes] = True
-        used[name] = _array(labels)[present]
+        used[name] = array_of(labels)[present]
         tables.append(np.cumsum(present) - 1)
     try:
         values, ranks = _number(where, used)
@@ -125,7 +122,7 @@ def _repeats(values: Rows) -> bool:
 
 def _identities(column: Any) -> tuple[Rows, np.ndarray[Any, Any]] | None:
     """Return a column of objects as the number of each row's object, and the objects; None if most differ."""
-    array = _array(column)
+    array = array_of(column)
     if array.dtype != object or array.ndim != 1 or array.size < distinct.MANY:
         return None
     given = distinct.addresses(array)
@@ -149,13 +146,6 @@ def first_repeated(column: np.ndarray[Any, Any]) -> Any:
             return label
         seen.add(label)
     return None
-
-
-def position_table(values: np.ndarray[Any, Any], least: int, span: int) -> Rows:
-    """Return the position of each integer from `least` on, -1 where it does not occur."""
-    table = np.full(span, -1, np.int64)
-    table[values - values.dtype.type(least)] = np.arange(len(values))
-    return table
 
 
 def _number_integers(column: np.ndarray[Any, Any]) -> tuple[np.ndarray[Any, Any], Rows]:
@@ -198,7 +188,7 @@ def _number_objects(where: str, column: np.ndarray[Any, Any]) -> tuple[np.ndarra
 # -- arrays of labels ------------------------------------------------------------------------------------
 
 
-def _array(values: Any) -> np.ndarray[Any, Any]:
+def array_of(values: Any) -> np.ndarray[Any, Any]:
     """Return any column as a NumPy array, objects where it has no numbers."""
     values = arrow.decoded(arrow.on_host(values))
     if isinstance(values, np.ndarray):

@@ -99,7 +99,7 @@ def is_connected(A: Matrix) -> bool:
     return square("is_connected", A) > 0 and bool(connected_components(A).reduce("max") == 0)
 
 
-def _forest(start: Vector, singletons: Vector) -> Vector:
+def _forest(start: Values, singletons: Vector) -> Vector:
     """Return labels as a forest; InvalidValue unless each is the smallest vertex that has it."""
     label = partition("connected_components", "start", start, singletons.size, singletons.device)
     if bool(label.ewise_mult(singletons, "gt").reduce("lor")):

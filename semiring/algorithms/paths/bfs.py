@@ -68,7 +68,9 @@ class BfsTrace:
 
 
 @overload
-def bfs_levels(A: Matrix, source: Vertex, *, max_depth: int | None = None) -> Vector: ...
+def bfs_levels(  # type: ignore[overload-overlap]  # text is a sequence of text
+    A: Matrix, source: Vertex, *, max_depth: int | None = None
+) -> Vector: ...
 @overload
 def bfs_levels(A: Matrix, source: Vertices, *, max_depth: int | None = None) -> Matrix: ...
 @ops.reports_memory

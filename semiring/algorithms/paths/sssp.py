@@ -54,7 +54,7 @@ class ShortestPaths(NamedTuple):
 
 
 @overload
-def sssp(
+def sssp(  # type: ignore[overload-overlap]  # text is a sequence of text
     A: Matrix, source: Vertex, *, method: str = "auto", cutoff: float | None = None, progress: Progress | None = None
 ) -> Vector: ...
 @overload
