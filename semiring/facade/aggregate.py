@@ -42,6 +42,12 @@ def as_aggregator(op: Any) -> Any:
     return None
 
 
+def gives_positions(aggregator: Any) -> bool:
+    """Return whether results are positions in a row or a column, such as of `argmax`; False for None."""
+    searched = getattr(aggregator, "parent", aggregator)
+    return getattr(searched, "gives", "") == "position"
+
+
 def rowwise(a: Matrix, aggregator: Any, transposed: bool) -> Vector:
     """Return the aggregate of each row (each column under `transposed`) that has entries."""
     if isinstance(aggregator, operators.agg.TypedAggregator):

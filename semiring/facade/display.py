@@ -135,7 +135,12 @@ def _value(x: Any, value: Any) -> str:
 def _shortened(label: Any) -> str:
     text = str(label)
     text = text if text.isprintable() else repr(text)
-    return text if len(text) <= _LONGEST_LABEL else f"{text[: _LONGEST_LABEL - 1]}…"
+    if _width(text) <= _LONGEST_LABEL:
+        return text
+    kept = text[: _LONGEST_LABEL - 1]
+    while _width(kept) >= _LONGEST_LABEL:
+        kept = kept[:-1]
+    return f"{kept}…"
 
 
 def _named(lines: _Lines, rows: Any, columns: Any) -> _Lines:
@@ -279,5 +284,20 @@ def _aligned(lines: _Lines) -> list[str]:
     texts = [["..."] if line[0] is None else ["..." if text is None else text for text in line] for line in lines]
     if not texts:
         return []
-    widths = [max(len(line[p]) for line in texts if p < len(line)) for p in range(len(texts[0]))]
-    return ["  ".join(text.rjust(width) for text, width in zip(line, widths, strict=False)).rstrip() for line in texts]
+    widths = [max(_width(line[p]) for line in texts if p < len(line)) for p in range(len(texts[0]))]
+    return ["  ".join(map(_right, line, widths)).rstrip() for line in texts]
+
+
+def _right(text: str, width: int) -> str:
+    return " " * (width - _width(text)) + text
+
+
+def _width(text: str) -> int:
+    """Return the columns of a terminal that a text takes: two for wide characters, none for combining ones."""
+    if text.isascii():
+        return len(text)
+    from unicodedata import category, east_asian_width
+
+    return sum(
+        0 if category(letter) in ("Mn", "Me", "Cf") else 2 if east_asian_width(letter) in "WF" else 1 for letter in text
+    )

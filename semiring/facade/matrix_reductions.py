@@ -82,7 +82,10 @@ def _by_rows(self: Matrix, op: Any, columns: bool, writing: Writing) -> Vector:
     else:
         made = aggregate.rowwise(self._new(a), aggregator, columns != transposed)
         plan = made._plan or plan_of("reduce", made.store)
-    return _labelled(self, cast(Vector, self._deliver(plan, writing, self._vector_class)), columns)
+    found = _labelled(self, cast(Vector, self._deliver(plan, writing, self._vector_class)), columns)
+    if self._labels is not None and not writing and aggregate.gives_positions(aggregator):
+        found.value_labels = self._labels[not columns]
+    return found
 
 
 def _labelled(self: Matrix, made: Vector, columns: bool) -> Vector:

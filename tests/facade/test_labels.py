@@ -194,6 +194,13 @@ PARTS: dict[str, tuple[Callable[[Matrix], Any], tuple[list[str] | None, ...]]] =
     "parents": (lambda A: sr.algorithms.bfs_parents(A, "eve"), (["ann", "bob", "eve"],) * 2),
     "order": (lambda A: sr.algorithms.bfs_order(A, "eve"), (None, ["ann", "bob", "eve"])),
     "largest": (lambda A: A.maxloc()[1], (["ann", "bob", "eve"],) * 2),
+    "position": (lambda A: A.reduce_rowwise("argmax"), (["ann", "bob", "eve"],) * 2),
+    "typed position": (lambda A: A.reduce_rowwise(sr.agg.argmin["float64"]), (["ann", "bob", "eve"],) * 2),
+    "position in a column": (
+        lambda A: A[:2, :].reduce_columnwise("first_index"),
+        (["ann", "bob", "eve"], ["ann", "bob"]),
+    ),
+    "number of entries": (lambda A: A.reduce_rowwise("count"), (["ann", "bob", "eve"], None)),
     "of columns": (lambda A: A[:2, :].maxloc("columnwise")[1], (["ann", "bob", "eve"], ["ann", "bob"])),
     "sorted": (lambda A: A.sort()[1], (["ann", "bob", "eve"], None, ["ann", "bob", "eve"])),
     "product": (lambda A: A[:2, :] @ A[:, 1:], (["ann", "bob"], ["bob", "eve"], None)),
@@ -304,6 +311,36 @@ def test_previews_show_names() -> None:
     odd = Vector.from_dense([1, 2])
     odd.labels = Labels(["two\nlines", "x" * 100])
     assert str(odd).splitlines()[1].split() == [repr("two\nlines"), "x" * 23 + "…"]
+
+
+def test_previews_of_any_text() -> None:
+    """Columns of wide and combining letters are aligned; markup and marks of direction are no more than text."""
+    names = ["<script>alert(1)</script>", "日本語", "e\u0301", "a\u202eb", "عربي", "日" * 30]
+    v = Vector.from_dense(np.arange(len(names)))
+    v.labels = Labels(names)
+    head, values = str(v).splitlines()[1:]
+    assert head.split("  ")[1:] == [
+        "<script>alert(1)</scrip…",
+        "日本語",
+        "e\u0301",
+        repr("a\u202eb"),
+        "عربي",
+        f"{'日' * 11}…",
+    ]
+    starts = [values.index(str(k)) for k in range(len(names))]
+    ends = [2 + 24, 2 + 24 + 2 + 6]
+    assert [starts[0] + 1, starts[1] + 1] == ends
+    assert starts[2] + 1 == ends[1] + 2 + 1
+    html = v._repr_html_()
+    assert "<script" not in html
+    assert "&lt;script&gt;" in html
+    assert "\u202e" not in html
+
+
+def test_a_position_that_is_a_scalar_is_named_by_the_labels() -> None:
+    v = graph().reduce_rowwise()
+    assert v.labels is not None
+    assert v.labels[v.reduce("argmax").value] == "bob"
 
 
 def test_algorithms_accept_names() -> None:
