@@ -45,6 +45,11 @@ def strange() -> dict[str, Any]:
         "a Vector of zeros": Vector.full(0.0, N),
         "a Vector of words": Vector.full(1j, N),
         "a Vector of another size": Vector.from_dense(np.arange(3)),
+        "a mapping": {1: 2, 3: 1},
+        "an empty mapping": {},
+        "a mapping of another vertex": {N: 1},
+        "a mapping of words": {"word": 1, 0: "word"},
+        "a set": {0, 1},
         "a Matrix": Matrix.identity(N),
         "a Matrix of another shape": Matrix(bool, 2, 3),
     }

@@ -46,7 +46,7 @@ def eigenvector_centrality(
 
     Raises
     ------
-    DimensionMismatch, InvalidValue, DomainMismatch
+    DimensionMismatch, IndexOutOfBound, InvalidValue, DomainMismatch
     ConvergenceFailure
         If `max_iter` iterations do not reach `tol`; ``.result`` is the last vector.
 
@@ -128,7 +128,7 @@ def katz_centrality(
 
     Raises
     ------
-    DimensionMismatch, InvalidValue, DomainMismatch
+    DimensionMismatch, IndexOutOfBound, InvalidValue, DomainMismatch
     ConvergenceFailure
         If `max_iter` iterations do not reach `tol`; ``.result`` is the last vector.
 

@@ -49,7 +49,7 @@ def google_matrix(
 
     Raises
     ------
-    DimensionMismatch, InvalidValue, DomainMismatch, OutOfMemory
+    DimensionMismatch, IndexOutOfBound, InvalidValue, DomainMismatch, OutOfMemory
 
     Notes
     -----

@@ -66,7 +66,7 @@ def hits(
 
     Raises
     ------
-    DimensionMismatch, InvalidValue, DomainMismatch
+    DimensionMismatch, IndexOutOfBound, InvalidValue, DomainMismatch
     ConvergenceFailure
         If `max_iter` iterations do not reach `tol`; ``.result`` is the last pair.
 

@@ -176,7 +176,7 @@ def condensation(A: Matrix, labels: Values | None = None) -> Condensation:
 
     Raises
     ------
-    DimensionMismatch
+    DimensionMismatch, IndexOutOfBound
         If A is not square, or labels have another size.
     InvalidValue
         Unless labels are a full Vector in which every label labels itself.

@@ -39,6 +39,8 @@ def connected_components(A: Matrix, *, method: str = "afforest", start: Values |
         If A is not square, or `start` has another size.
     InvalidValue
         For another method, and unless `start` holds the smallest vertex of each component.
+    IndexOutOfBound
+        If `start` is a mapping with another vertex.
 
     Notes
     -----
