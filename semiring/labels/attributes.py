@@ -102,6 +102,21 @@ def to_pandas(self: Labels, key: str = "label") -> Any:
 def to_polars(self: Labels, key: str = "label") -> Any:
     """Return a polars frame, as `to_pandas`.
 
+    Parameters
+    ----------
+    key : name of the column of labels
+
+    Raises
+    ------
+    InvalidValue
+        If an attribute has this name.
+    NotSupported
+        If polars is not installed.
+
+    Notes
+    -----
+    Cost O(n) a column.
+
     Examples
     --------
     >>> sr.Labels(["ann", "bob"], {"age": [31, 44]}).to_polars("id").rows()
@@ -113,6 +128,21 @@ def to_polars(self: Labels, key: str = "label") -> Any:
 
 def to_arrow(self: Labels, key: str = "label") -> Any:
     """Return a pyarrow table, as `to_pandas`.
+
+    Parameters
+    ----------
+    key : name of the column of labels
+
+    Raises
+    ------
+    InvalidValue
+        If an attribute has this name.
+    NotSupported
+        If pyarrow is not installed.
+
+    Notes
+    -----
+    Cost O(n) a column.
 
     Examples
     --------

@@ -345,7 +345,7 @@ class Labels:
         Examples
         --------
         >>> labels = sr.Labels(["ann", "bob"], {"age": [31, 44]})
-        >>> labels.attributes["age"].tolist(), list(labels.take([1]).attributes["age"])
+        >>> labels.attributes["age"].tolist(), labels.take([1]).attributes["age"].tolist()
         ([31, 44], [44])
         """
         return MappingProxyType(self._attributes)

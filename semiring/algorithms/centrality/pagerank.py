@@ -115,7 +115,7 @@ def pagerank(
     {0: 0.46, 1: 0.05, 2: 0.49}
     >>> near = sr.algorithms.pagerank(A, personalization={0: 1, 1: 3})
     >>> {v: round(x, 2) for v, x in near.to_dict().items()}
-    {0: 0.42, 1: 0.11, 2: 0.46}
+    {0: 0.43, 1: 0.11, 2: 0.46}
     """
     n, kind = square("pagerank", A), floating("pagerank", dtype)
     damping = number("pagerank", "damping", damping, high=1)
