@@ -12,14 +12,12 @@ None) is NaN.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from ..exceptions import InvalidType, InvalidValue
 from ..formats import array_module, device_of
-from ..labels import Labels, number_columns
-from ..labels.tables import columns_of, listed
 from ..memory.arrays import to_host
 from ..record_types import of_columns as records_of
 from ..storage.coerce import as_array
@@ -28,6 +26,9 @@ _PLACE = "from_edgelist"
 _ROLES = ("source", "target", "weight")
 _IDS = "relabel=True numbers the ids that occur, and A.labels maps them to rows"
 
+
+if TYPE_CHECKING:
+    from ..labels import Labels
 
 Relabel: TypeAlias = "bool | Labels | tuple[bool | Labels, bool | Labels]"
 
@@ -48,6 +49,9 @@ def edges_of(given: Any, source: Any, target: Any, weight: Any, relabel: Relabel
     A list of columns of weights gives records.  relabel: number the vertices, or use a numbering; a pair: those of
     sources and of targets, which are two sets.  InvalidValue for anything else, or if it is ambiguous.
     """
+    from ..labels import Labels
+    from ..labels.tables import columns_of
+
     for part in relabel if isinstance(relabel, tuple) and len(relabel) == 2 else [relabel]:
         if not isinstance(part, (bool, Labels)):
             raise InvalidType(
@@ -119,6 +123,8 @@ def _are_rows(relabel: Relabel, end: int) -> bool:
 
 def _numbered(ends: dict[str, Any], relabel: bool | Labels) -> tuple[list[Any], Labels | None]:
     """Return columns of vertices as rows, and their labels if they have any."""
+    from ..labels import Labels, number_columns
+
     if relabel is False:
         return [_vertices(name, column) for name, column in ends.items()], None
     if relabel is True:
@@ -159,6 +165,8 @@ def _none_of_missing(x: Any) -> Any:
 
 def _chosen(names: list[Any], source: Any, target: Any, weight: Any) -> tuple[Any, Any, Any]:
     """Return the names of the columns of sources, targets and weights."""
+    from ..labels.tables import listed
+
     several = isinstance(weight, (list, tuple)) and weight not in names
     if several and not weight:
         raise InvalidValue(f"{_PLACE}: weight= names no column")
@@ -189,6 +197,8 @@ def _column(names: list[Any], role: str, key: Any) -> Any:
         return key
     if isinstance(key, (int, np.integer)) and not isinstance(key, bool) and -len(names) <= key < len(names):
         return names[int(key)]
+    from ..labels.tables import listed
+
     raise InvalidValue(f"{_PLACE}: {role}={key!r} is no column; the columns are {listed(names)}")
 
 

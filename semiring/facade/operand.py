@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
-from uuid import UUID
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -15,11 +14,14 @@ from ..record_types import of_values
 from ..storage.coerce import as_array, on_gpu
 from .scalar import Scalar
 
+if TYPE_CHECKING:
+    from uuid import UUID
+
 # What is one value beside a Matrix or Vector; and what selects a row, a column or a position, or several: names too.
 Number: TypeAlias = int | float | complex | np.generic | Scalar
-Integer: TypeAlias = int | np.integer[Any] | Scalar | str | bytes | UUID
+Integer: TypeAlias = "int | np.integer[Any] | Scalar | str | bytes | UUID"
 Dense: TypeAlias = np.ndarray[Any, Any]  # an array as an operand: one dimension a Vector, two a Matrix
-Several: TypeAlias = slice | range | list[int] | list[bool] | list[str] | list[UUID] | Dense
+Several: TypeAlias = "slice | range | list[int] | list[bool] | list[str] | list[UUID] | Dense"
 
 _NUMBERS = (int, float, complex, Scalar)
 
