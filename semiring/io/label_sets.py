@@ -183,7 +183,7 @@ class _Encoded(Labels):
 
     def __init__(self, content: NDArray[Any], ends: NDArray[Any], kind: str, where: str) -> None:
         self._content, self._ends, self._kind, self._where = content, ends, kind, where
-        self._index, self._table, self._sorted = None, None, None
+        self._attributes, self._index, self._integers = {}, None, None
 
     def __len__(self) -> int:
         return len(self._ends)
