@@ -1,11 +1,15 @@
 """Calls of the CPU engine on operands of 64 rows beside SuiteSparse (python-graphblas): what a call itself costs.
 
+Then calls on a batch of eight vectors of 22,500 entries, and two programs: betweenness of a grid as a user writes it
+(`batched_betweenness`), and products of a symmetric matrix under its structure.
+
     python -m benchmarks.small_calls                  all calls
     python -m benchmarks.small_calls --only mxv       those whose names contain the word
 
 Exits with 1 if a call takes longer than that of SuiteSparse.  The two take turns, a batch of calls each; times are
-those of the processor, because other load on the machine would be larger than the differences.  A figure is the ratio
-of the shortest batches, and its note has the ratio of the medians.  Results are complete when a call returns, and are
+those of the processor, because other load on the machine would be larger than the differences; of programs, which run
+on all cores, they are wall-clock times.  A figure is the ratio of the shortest batches, and its note has the ratio of
+the medians.  Results are complete when a call returns, and are
 compared with each other before the measurement.
 """
 
@@ -15,18 +19,21 @@ import statistics
 import sys
 import time
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 import semiring as sr
 
-from . import arguments, peers
+from . import arguments, batched_betweenness, graphs, peers
 from .cpu_operations import PEER, TARGET, Operation, Pair, equal
 from .report import Report, Row
 
 _N, _ENTRIES = 64, 256
 _TURNS, _CALLS = 40, 100
+_PROGRAM_TURNS = 11
+_BATCH, _SIDE, _SCALE = 8, 150, 13
 
 
 def results(_: Any = None) -> Iterator[Operation]:
@@ -76,6 +83,15 @@ def results(_: Any = None) -> Iterator[Operation]:
         lambda: P.theirs.mxv(r, gb.semiring.any_pair).new(mask=~w.theirs.S),
     )
     yield Operation("mxm under a mask", lambda: a.mxm(a, mask=a.S).wait(), lambda: b.mxm(b).new(mask=b.S), rtol=1e-12)
+    yield Operation(
+        "mxm under a complemented mask",
+        lambda: a.mxm(a, mask=~a.S).wait(),
+        lambda: b.mxm(b).new(mask=~b.S),
+        rtol=1e-12,
+    )
+    yield Operation(
+        "vxm under a mask", lambda: c.vxm(a, mask=w.ours.S).wait(), lambda: r.vxm(b).new(mask=w.theirs.S), rtol=1e-12
+    )
 
 
 def writes(_: Any = None) -> Iterator[Operation]:
@@ -104,6 +120,23 @@ def writes(_: Any = None) -> Iterator[Operation]:
         lambda: _after(o, o(accum=gb.binary.max), b.mxv(q)),
         rtol=1e-12,
     )
+    C = Pair(A.ours.dup())
+    d, f = C.ours, C.theirs
+    k = A.ours.select("tril").new()
+    g = Pair(k).theirs
+    yield Operation("C(M) << A.mxm(A)", lambda: d(k.S) << a.mxm(a), lambda: _after(f, f(g.S), b.mxm(b)), rtol=1e-12)
+    yield Operation(
+        "C(M, replace) << A.mxm(A)",
+        lambda: d(k.S, replace=True) << a.mxm(a),
+        lambda: _after(f, f(g.S, replace=True), b.mxm(b)),
+        rtol=1e-12,
+    )
+    yield Operation(
+        "C(accum=max) << A.mxm(A)",
+        lambda: d(accum="max") << a.mxm(a),
+        lambda: _after(f, f(accum=gb.binary.max), b.mxm(b)),
+        rtol=1e-12,
+    )
 
 
 def _after(written: Any, target: Any, value: Any) -> Any:
@@ -112,21 +145,109 @@ def _after(written: Any, target: Any, value: Any) -> Any:
     return written
 
 
-GROUPS = (results, writes)
+def batches(_: Any = None) -> Iterator[Operation]:
+    """Calls on a batch of vectors, as a matrix of eight rows, under a mask of ten entries or with few entries."""
+    gb = peers.graphblas()
+    rng = np.random.default_rng(9)
+    shape = _BATCH, _SIDE * _SIDE
+
+    def sparse(count: int) -> Pair:
+        positions = np.sort(rng.choice(shape[0] * shape[1], count, replace=False))
+        return Pair(
+            sr.Matrix.from_coo(*np.divmod(positions, shape[1]), rng.random(count), nrows=shape[0], ncols=shape[1])
+        )
+
+    m, few = sparse(10), sparse(1000)
+    operands = {
+        "full": (Pair(sr.Matrix.from_dense(rng.random(shape))), Pair(sr.Matrix.from_dense(rng.random(shape)))),
+        "half full": (sparse(shape[0] * shape[1] // 2), sparse(shape[0] * shape[1] // 2)),
+        "sparse": (sparse(4000), sparse(4000)),
+    }
+    for name, (x, y) in operands.items():
+        for method, op in (("ewise_mult", "times"), ("ewise_add", "plus")):
+            mine, other = partial(getattr(x.ours, method), y.ours, op), partial(getattr(x.theirs, method), y.theirs, op)
+            yield Operation(
+                f"{method} of 8 vectors under 10 entries, {name}",
+                lambda mine=mine: mine(mask=m.ours.S).wait(),  # type: ignore[misc]
+                lambda other=other: other().new(mask=m.theirs.S),  # type: ignore[misc]
+                rtol=1e-12,
+            )
+        target = x.ours.dup(), x.theirs.dup()
+        yield Operation(
+            f"X(max) << 1000 entries, {name}",
+            lambda target=target: target[0](accum="max") << few.ours,
+            lambda target=target: _after(target[1], target[1](gb.binary.max), few.theirs),
+        )
 
 
-def measure(operation: Operation) -> tuple[list[float], list[float]]:
-    """The processor times of a call of each library, in microseconds, by batches in turns."""
+def programs(_: Any = None) -> Iterator[Operation]:
+    """Betweenness of a grid from eight sources, and products of a symmetric Kronecker graph."""
+    gb = peers.graphblas()
+    grid = Pair(sr.random.grid2d(_SIDE, _SIDE).dup(float))
+    sources = np.sort(np.random.default_rng(3).choice(_SIDE * _SIDE, _BATCH, replace=False))
+    yield Operation(
+        f"betweenness by hand, grid {_SIDE}^2, {_BATCH} sources",
+        lambda: batched_betweenness.ours(grid.ours, sources),
+        lambda: batched_betweenness.theirs(grid.theirs, sources),
+        rtol=1e-9,
+    )
+    made = sr.random.kronecker(_SCALE, 16, seed=graphs.SEED)
+    indptr, indices, _values = made.to_csr()
+
+    def fresh() -> sr.Matrix:
+        """The graph without anything known about its structure."""
+        return sr.Matrix.from_csr(indptr.copy(), indices.copy(), True, ncols=made.ncols)
+
+    theirs = Pair(fresh()).theirs
+    kept = fresh()
+    pair, times = gb.semiring.plus_pair[int], gb.semiring.plus_times[float]
+    yield Operation(
+        "plus_pair A A under A.S, a new A",
+        lambda: (lambda A: A.mxm(A, "plus_pair", mask=A.S).wait())(fresh()),
+        lambda: pair(theirs @ theirs).new(mask=theirs.S).wait(),
+    )
+    yield Operation(
+        "plus_pair A A under A.S",
+        lambda: kept.mxm(kept, "plus_pair", mask=kept.S).wait(),
+        lambda: pair(theirs @ theirs).new(mask=theirs.S).wait(),
+    )
+    yield Operation(
+        "plus_pair A A' under A.S",
+        lambda: kept.mxm(kept.T, "plus_pair", mask=kept.S).wait(),
+        lambda: pair(theirs @ theirs.T).new(mask=theirs.S).wait(),
+    )
+    W = Pair(graphs.floats(fresh(), np.float64))
+    yield Operation(
+        "plus_times W W under W.S",
+        lambda: W.ours.mxm(W.ours, "plus_times", mask=W.ours.S).wait(),
+        lambda: times(W.theirs @ W.theirs).new(mask=W.theirs.S).wait(),
+        rtol=1e-9,
+    )
+    D = Pair(W.ours.select("tril", -1).new())
+    yield Operation(
+        "plus_times L L under L.S",
+        lambda: D.ours.mxm(D.ours, "plus_times", mask=D.ours.S).wait(),
+        lambda: times(D.theirs @ D.theirs).new(mask=D.theirs.S).wait(),
+        rtol=1e-9,
+    )
+
+
+GROUPS = (results, writes, batches, programs)
+
+
+def measure(operation: Operation, *, whole: bool = False) -> tuple[list[float], list[float]]:
+    """The times of a call of each library, in us, by batches in turns.  whole: of single calls, wall-clock."""
     times: tuple[list[float], list[float]] = ([], [])
     calls = operation.ours, operation.theirs
-    for turn in range(_TURNS):
+    turns, count, clock = (_PROGRAM_TURNS, 1, time.perf_counter) if whole else (_TURNS, _CALLS, time.thread_time)
+    for turn in range(turns):
         for side in (0, 1) if turn % 2 else (1, 0):
             call = calls[side]
             call()
-            start = time.thread_time()
-            for _ in range(_CALLS):
+            start = clock()
+            for _ in range(count):
                 call()
-            times[side].append((time.thread_time() - start) / _CALLS * 1e6)
+            times[side].append((clock() - start) / count * 1e6)
     return times
 
 
@@ -144,7 +265,7 @@ def main() -> int:
                 if asked.only not in operation.name:
                     continue
                 equal(operation)
-                ours, theirs = measure(operation)
+                ours, theirs = measure(operation, whole=group is programs)
                 least, median = min(ours) / min(theirs), statistics.median(ours) / statistics.median(theirs)
                 note = f"ours {min(ours):.1f} us, {PEER} {min(theirs):.1f} us; by medians {median:.2f}"
                 bound = TARGET if group is results else None

@@ -106,6 +106,7 @@ class Ewise(Spec):
     mode: str
     alpha: np.generic | None = None
     beta: np.generic | None = None
+    mask: Mask | None = None
 
 
 @record

@@ -11,7 +11,7 @@ from .operands import Mask, Spec
 if TYPE_CHECKING:
     from ..operators.types import TypedBinary
 
-__all__ = ["UpdateVector", "WriteMatrix", "WriteVector"]
+__all__ = ["UpdateMatrix", "UpdateVector", "WriteMatrix", "WriteVector"]
 
 
 @record
@@ -44,6 +44,21 @@ class UpdateVector(Spec):
     t: VectorStore
     listed: VectorStore
     mask: Mask | None
+    accum: TypedBinary | None
+
+
+@record
+class UpdateMatrix(Spec):
+    """C accum= T in the arrays of C, a bitmap or without missing entries, which nobody else holds.
+
+    t: rows with few entries.  Without an accumulator its entries replace those of C at the same positions.
+    Positions of the accumulator, and the result: as `UpdateVector`, of which C are the entries in row-major order.
+    """
+
+    name: ClassVar[str] = "update_matrix"
+    decodable: ClassVar[bool] = False
+    c: CSR
+    t: CSR
     accum: TypedBinary | None
 
 

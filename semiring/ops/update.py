@@ -1,4 +1,6 @@
-"""Writes that change few entries of a vector, in the arrays of its store:  C<M> accum= T  at a cost of those entries.
+"""Writes that change few entries, in the arrays of the store:  C<M> accum= T  at a cost of those entries.
+
+For vectors, and for matrices that have a value for each position: bitmaps and those without missing entries.
 
 A store is immutable for everyone who holds it.  While an object carries out a write to itself it exchanges its store
 for a `Lease`; the store may be updated in place if it and its arrays then have no other holder: no copy, mask, pending
@@ -12,18 +14,36 @@ from __future__ import annotations
 import _thread
 import sys
 from collections.abc import Callable
-from typing import Any, cast
+from typing import Any
 
 from ..engines import registry
+from ..engines.bitmap.rows import with_bits
+from ..engines.constants import POSITIONS
 from ..engines.operands import Mask, simplified
-from ..engines.spec_write import UpdateVector
-from ..formats import CSR, Bitmap, Full, IndexList, VectorStore
+from ..engines.spec_write import UpdateMatrix, UpdateVector
+from ..exceptions import OutOfMemory
+from ..formats import (
+    CSR,
+    Bitmap,
+    BitmapPattern,
+    Full,
+    FullPattern,
+    IndexList,
+    Pattern,
+    VectorStore,
+    dense_values,
+)
+from ..formats.bitmap import prefers_bitmap
+from ..memory.allocation import require
 from ..operators.types import TypedBinary
 
 # References to an object in one attribute while `sys.getrefcount` counts them: the attribute and the argument.
 _ONE_HOLDER = 2
 # One entry in so many: the share of the entries up to which a write is an update.
 _FEW = 8
+# The most positions of a matrix that becomes a bitmap because few entries are accumulated into it: the values of
+# positions without an entry then occupy at most some hundred megabytes.
+_MOST_SLOTS = 1 << 24
 
 
 class Lease:
@@ -60,7 +80,12 @@ class Lease:
 
 def may_lease(store: Any) -> bool:
     """Return whether a store has an array of values for every position, in memory of its own."""
-    return isinstance(store, (Bitmap, Full)) and store.values is not None and store.values.base is None
+    if isinstance(store, CSR):
+        pattern = store.pattern
+        slots = isinstance(pattern, BitmapPattern) or (isinstance(pattern, FullPattern) and pattern.every_row)
+    else:
+        slots = isinstance(store, (Bitmap, Full))
+    return slots and store.values is not None and store.values.base is None
 
 
 def _is_only_holder(store: Any) -> bool:
@@ -69,25 +94,76 @@ def _is_only_holder(store: Any) -> bool:
         return False
     if not getattr(store.values.flags, "writeable", True):  # CuPy's arrays have no such flag
         return False
-    if isinstance(store, Full):
+    if isinstance(store, Full) or (isinstance(store, CSR) and not isinstance(store.pattern, BitmapPattern)):
         return True
+    if isinstance(store, CSR):
+        if sys.getrefcount(store.pattern) > _ONE_HOLDER:
+            return False
+        store = store.pattern
     return sys.getrefcount(store.words) <= _ONE_HOLDER and store.words.base is None
 
 
 def updated(
     lease: Lease | None, c: Any, t: Any, mask: Mask | None, accum: TypedBinary | None, engine: str, *, masked: bool
-) -> VectorStore | None:
+) -> Any:
     """Return the store of  C<M> accum= T  made in the arrays of C, or None where that is not possible or not cheap.
 
     accum: typed.  masked: T has no entry outside the mask.
     """
+    if isinstance(c, CSR):
+        if not registry.implemented(UpdateMatrix, engine) or not _adds_few(c, t, mask, accum, masked=masked):
+            return None
+        if lease is not None and lease.base is c and may_lease(c):
+            in_place = UpdateMatrix(c, t, accum)
+            row = registry.find(in_place, engine)
+            made = None if row is None else lease.updated(lambda: registry.call(row, in_place))
+            if made is not None:
+                return made
+        own = _with_own_slots(c, t, engine)
+        return None if own is None else registry.run(UpdateMatrix(own, t, accum), engine)
     if lease is None or lease.base is not c or not may_lease(c):
         return None
     request = _request(c, t, mask, accum, masked=masked)
     if request is None:
         return None
     row = registry.find(request, engine)
-    return None if row is None else cast("VectorStore | None", lease.updated(lambda: registry.call(row, request)))
+    return None if row is None else lease.updated(lambda: registry.call(row, request))
+
+
+def _adds_few(c: CSR, t: CSR, mask: Mask | None, accum: TypedBinary | None, *, masked: bool) -> bool:
+    """Return whether the write changes C at the entries of T alone, which are few rows' entries in memory."""
+    if not isinstance(t.pattern, Pattern) or t.placement != "device" or t.nvals * _FEW > c.nrows * c.ncols:
+        return False
+    if accum is not None:
+        return (mask is None or masked) and not accum.uses & POSITIONS
+    # All entries that the mask admits have one in T, so none is deleted.
+    if mask is None or not mask.structural or mask.complement:
+        return False
+    return isinstance(mask.store, CSR) and mask.store.pattern is t.pattern
+
+
+def _with_own_slots(c: CSR, t: CSR, engine: str) -> CSR | None:
+    """Return a copy of C that may be updated in place, with a slot for each position; None if that costs too much.
+
+    Rows become a bitmap matrix if they have the entries of one, and many for each of T: later writes of few entries are
+    then updates in place, where each of them would move all entries.
+    """
+    slots, pattern = c.nrows * c.ncols, c.pattern
+    if c.placement != "device" or t.nvals * _FEW > c.nvals:
+        return None
+    try:
+        if isinstance(pattern, (BitmapPattern, FullPattern)):
+            require("update", c.device, slots * c.dtype.itemsize)
+            if isinstance(pattern, BitmapPattern):
+                pattern = BitmapPattern(c.nrows, c.ncols, pattern.words.copy(), pattern.count)
+            elif not pattern.every_row:
+                return None
+            return CSR(pattern, c.dtype, dense_values(c).copy() if c.iso is None else dense_values(c))
+        if not isinstance(pattern, Pattern) or slots > _MOST_SLOTS or not prefers_bitmap(c.nvals, slots):
+            return None
+        return with_bits(CSR(pattern, c.dtype, dense_values(c)), engine, "update")
+    except OutOfMemory:
+        return None
 
 
 def _request(

@@ -149,22 +149,20 @@ def stored(operand: S | Plan[S]) -> S:
 
 def finish(t: Any, engine: str, out: Store | None, write: Write, *, masked: bool = False) -> Any:
     """C<M, replace> accum= T, for a T that is computed.  `masked`: T already has no entry outside the mask."""
-    mask = None if write.mask is None or (masked and (write.replace or out is None)) else write.mask
-    if out is None:
-        return t if mask is None else registry.run(Keep(t, mask), engine)
+    accum = write.accum
+    if accum is not None and out is not None:
+        both = t.dtype if t.dtype == out.dtype else dtypes.unify(out.dtype, t.dtype)
+        accum = accum.typed(both, both)
+    is_new = out is None or (config.fusion and _is_empty(out))
+    mask = None if write.mask is None or (masked and (write.replace or is_new)) else write.mask
+    if out is None or is_new:  # only T has entries
+        made = t if mask is None else registry.run(Keep(t, mask), engine)
+        return made if out is None else cast_store(made, out.dtype, engine)
     if write.accum is None and mask is None:
         return cast_store(t, out.dtype, engine)  # everything else is replaced, or nothing else exists
     if t.dtype != out.dtype and (is_record(t.dtype) or is_record(out.dtype)):
         t = cast_store(t, out.dtype, engine)  # the write itself casts no records
-    accum = write.accum
-    if accum is not None:
-        both = t.dtype if t.dtype == out.dtype else dtypes.unify(out.dtype, t.dtype)
-        accum = accum.typed(both, both)
-        if config.fusion and _is_empty(out):
-            if mask is None:
-                return cast_store(t, out.dtype, engine)
-            accum = None
-    if write.lease is not None and config.fusion and not write.replace:
+    if config.fusion and not write.replace and (write.lease is not None or isinstance(out, CSR)):
         made = updated(write.lease, out, t, write.mask, accum, engine, masked=masked)
         if made is not None:
             return made

@@ -29,9 +29,9 @@ _PAIRS = {"cpu": 2**25, "cuda": 2**29}
 # Of weighted graphs a batch has at most so many pairs of an entry and a source: about 50 bytes each.
 _ENTRIES = {"cpu": 2**24, "cuda": 2**28}
 # How the shares of edges are summed.  A vertex has an entry for each source that reaches it, so a dot product of sparse
-# levels has few terms; the CPU engine derives no transpose for it on its own account.  On a GPU all levels are summed
-# as sparse ones: a product of a full and a sparse matrix under a mask computes all entries there (measured, kron20 on
-# an H200: 1.5 ms a source, and 85 with pairs of levels).
+# levels has few terms; by its costs, the CPU engine would derive no transpose for one level.  On a GPU all levels are
+# summed as sparse ones: a product of a full and a sparse matrix under a mask computes all entries there (measured,
+# kron20 on an H200: 1.5 ms a source, and 85 with pairs of levels).
 _EDGES = {"cpu": "dot", "cuda": "auto"}
 _BY_PAIRS = {"cpu": True, "cuda": False}
 

@@ -109,7 +109,7 @@ def _intersect_rows(
         for _ in range(equal_run(a_indices, p, p_end, b_indices, r, r_end)):
             j = np.int64(a_indices[p])
             indices[slot] = j
-            put(made, slot, _combined(op, value_at(avals, p), value_at(bvals, r), i, j))
+            put(made, slot, combined(op, value_at(avals, p), value_at(bvals, r), i, j))
             slot += 1
             p += 1
             r += 1
@@ -130,7 +130,7 @@ def _intersect_rows(
                 x, y = matches[m, 0], matches[m, 1]
                 j = np.int64(a_indices[x])
                 indices[slot] = j
-                put(made, slot, _combined(op, value_at(avals, x), value_at(bvals, y), i, j))
+                put(made, slot, combined(op, value_at(avals, x), value_at(bvals, y), i, j))
                 slot += 1
 
 
@@ -160,7 +160,7 @@ def _unite_rows(
         for _ in range(equal_run(a_indices, p, p_end, b_indices, r, r_end) if p < p_end and r < r_end else 0):
             j = np.int64(a_indices[p])
             indices[slot] = j
-            put(made, slot, _combined(op, value_at(avals, p), value_at(bvals, r), i, j))
+            put(made, slot, combined(op, value_at(avals, p), value_at(bvals, r), i, j))
             slot += 1
             p += 1
             r += 1
@@ -170,55 +170,55 @@ def _unite_rows(
             first = min(j, k)
             indices[np.uintp(slot)] = first
             if j == k:
-                put(made, slot, _combined(op, x, y, i, np.int64(first)))
+                put(made, slot, combined(op, x, y, i, np.int64(first)))
             elif j < k:
-                put(made, slot, _left(op, x, beta, i, np.int64(first)))
+                put(made, slot, left_alone(op, x, beta, i, np.int64(first)))
             else:
-                put(made, slot, _right(op, alpha, y, i, np.int64(first)))
+                put(made, slot, right_alone(op, alpha, y, i, np.int64(first)))
             slot += 1
             p += j <= k
             r += k <= j
         for rest in range(p, p_end):
             indices[slot] = a_indices[rest]
-            put(made, slot, _left(op, value_at(avals, rest), beta, i, np.int64(a_indices[rest])))
+            put(made, slot, left_alone(op, value_at(avals, rest), beta, i, np.int64(a_indices[rest])))
             slot += 1
         for rest in range(r, r_end):
             indices[slot] = b_indices[rest]
-            put(made, slot, _right(op, alpha, value_at(bvals, rest), i, np.int64(b_indices[rest])))
+            put(made, slot, right_alone(op, alpha, value_at(bvals, rest), i, np.int64(b_indices[rest])))
             slot += 1
 
 
-def _combined(op: Any, x: Any, y: Any, i: Any, j: Any) -> Any:
+def combined(op: Any, x: Any, y: Any, i: Any, j: Any) -> Any:
     """op(x, y) at (i, j); None without an operator."""
     raise NotImplementedError
 
 
-@types.overload_for(_combined)
-def _choose_combined(op: Any, x: Any, y: Any, i: Any, j: Any) -> Any:
+@types.overload_for(combined)
+def _combined_for(op: Any, x: Any, y: Any, i: Any, j: Any) -> Any:
     if not isinstance(op, types.OperatorType):
         return lambda op, x, y, i, j: None
     return lambda op, x, y, i, j: call(op, x, y, i, j, i, j)
 
 
-def _left(op: Any, x: Any, beta: Any, i: Any, j: Any) -> Any:
+def left_alone(op: Any, x: Any, beta: Any, i: Any, j: Any) -> Any:
     """op(x, beta) at (i, j); without beta, x as a result of op."""
     raise NotImplementedError
 
 
-@types.overload_for(_left)
-def _choose_left(op: Any, x: Any, beta: Any, i: Any, j: Any) -> Any:
+@types.overload_for(left_alone)
+def _left_for(op: Any, x: Any, beta: Any, i: Any, j: Any) -> Any:
     if isinstance(beta, numba_types.NoneType):
         return lambda op, x, beta, i, j: converted(op, x)
     return lambda op, x, beta, i, j: call(op, x, beta, i, j, i, j)
 
 
-def _right(op: Any, alpha: Any, y: Any, i: Any, j: Any) -> Any:
+def right_alone(op: Any, alpha: Any, y: Any, i: Any, j: Any) -> Any:
     """op(alpha, y) at (i, j); without alpha, y as a result of op."""
     raise NotImplementedError
 
 
-@types.overload_for(_right)
-def _choose_right(op: Any, alpha: Any, y: Any, i: Any, j: Any) -> Any:
+@types.overload_for(right_alone)
+def _right_for(op: Any, alpha: Any, y: Any, i: Any, j: Any) -> Any:
     if isinstance(alpha, numba_types.NoneType):
         return lambda op, alpha, y, i, j: converted(op, y)
     return lambda op, alpha, y, i, j: call(op, alpha, y, i, j, i, j)

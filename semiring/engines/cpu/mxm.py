@@ -2,8 +2,8 @@
 
 A mask is fused: columns that it does not admit are not stored, and seldom accumulated.  Two passes: one counts the
 entries of each row, the other computes them in place.  Of a row with many products both find the columns word by word
-(`mxm_bits`); sums then begin with a start value, and each product is added without a test.  Few products have space for
-all of them, and are computed without being counted.
+(`mxm_bits`); sums then begin with a start value, and each product is added without a test.  Few products, and results
+that a mask limits to its own entries, have space for all that may be stored, and are computed without being counted.
 
 An accumulator has a slot for each column of B.  Where B has far more columns than entries, its columns are renumbered
 first, so that only non-empty columns have slots, and cost and memory are proportional to the entries.
@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numba.core import types as numba_types
 
-from ...formats import CSR, Array, Pattern, index_dtype, structure_only, uncompressed_pattern
+from ...formats import CSR, Array, BitmapPattern, Pattern, index_dtype, is_bitmap, structure_only, uncompressed_pattern
 from ...formats.csr import empty_csr
 from ...memory.allocation import require
 from ...operators.types import TypedSemiring
@@ -31,16 +31,27 @@ from .atomics import next_chunk, stopped
 from .compile import kernel
 from .extract import chosen_columns
 from .members import is_few, is_wide, ranked
-from .mxm_bits import clear_bits, count_bits, is_found_by_words, listed_from, packed_rows, set_structure, words_of
+from .mxm_bits import (
+    clear_bits,
+    clear_range,
+    count_bits,
+    is_found_by_words,
+    listed_from,
+    packed_rows,
+    set_structure,
+    words_of,
+)
 from .mxm_dot import dot_products, term
 from .mxm_work import products_before
-from .operands import kernel_array, rows_of, values_of
+from .operands import WITH_BITMAP, bits_of, kernel_array, rows_of, values_of
 from .rows import share, sort_range
 from .select import mask_pattern
-from .threads import run, threads_for
-from .types import combine, position, put, stops, value_at
+from .threads import parts_for, run, threads_for
+from .types import combine, position, present, put, stops, value_at
 
-_OPEN, _INSIDE, _OUTSIDE = 0, 1, 2
+# What a mask admits: everything, all but its entries (listed, or as bits of all positions), or its entries.
+_OPEN, _OUTSIDE, _OUTSIDE_BITS, _INSIDE = 0, 1, 2, 3
+_NO_BITS = np.zeros(0, np.uint32)
 _CHUNKS_PER_THREAD = 32
 # Products for each of the few entries of `members` up to which the result has space for all of them at first (with 8
 # bytes a value, less than the C library obtains from the system at once).
@@ -54,47 +65,88 @@ def mxm(q: Mxm) -> CSR:
     if simple is False:
         return empty_csr(q.a.nrows, q.b.ncols, q.semiring.z, "cpu")
     mask = None if simple is True else mask_pattern(simple)
+    work = _products(q) if q.by_row.ready else None
     if mask is not None and isinstance(simple, Mask) and not simple.complement:
-        found = dot_products(q, mask)
+        found = dot_products(q, mask, work)
         if found is not None:
             return found
     note(method="rows")
     whole = q.b
     if not is_wide(whole.ncols, whole.nvals):
-        return _product(q, q.a, whole, mask)
+        return _product(q, q.a, whole, mask, work)
     columns, ranks = ranked(whole.indices)
     b = CSR(Pattern(whole.nrows, columns.size, whole.indptr, ranks), whole.dtype, whole.values, whole.iso)
     if mask is not None:  # its entries in empty columns of B have no effect, complemented or not
         index = Index(whole.ncols, columns.size, array=columns)
         mask = uncompressed_pattern(chosen_columns(structure_only(mask), index).pattern)
-    made = _product(q, q.a, b, mask, columns.astype(np.int64) if "yj" in q.semiring.mult.uses else None)
+    made = _product(q, q.a, b, mask, work, columns.astype(np.int64) if "yj" in q.semiring.mult.uses else None)
     indices = columns[made.indices].astype(index_dtype(whole.ncols), copy=False)
     return CSR(Pattern(made.nrows, whole.ncols, made.indptr, indices), made.dtype, made.values, made.iso)
 
 
-def _product(q: Mxm, a: CSR, b: CSR, admitting: Pattern | None, columns: Array | None = None) -> CSR:
+def _products(q: Mxm) -> Array:
+    """Return the number of products of the rows before each row, and of all rows."""
+    return products_before(*rows_of(q.a), kernel_array(q.b.indptr))
+
+
+def _is_outside_bits(q: Mxm) -> bool:
+    """Return whether the mask is the complement of the structure of a bitmap matrix, and the operands are rows."""
+    mask = q.mask
+    if mask is None or not (mask.complement and mask.structural and is_bitmap(mask.store)):
+        return False
+    if not q.by_row.ready or not all(isinstance(x.pattern, Pattern) for x in (q.a, q.b)):
+        return False
+    return not is_wide(q.b.ncols, q.b.nvals)
+
+
+@implements(Mxm, engine="cpu", accepts=WITH_BITMAP, fuses=("mask",), when=_is_outside_bits)
+def mxm_outside_bits(q: Mxm) -> CSR:
+    """t(i, j) = (+)_k A(i, k) (x) B(k, j), where a bitmap matrix, the mask, has no entry."""
+    assert q.mask is not None
+    assert isinstance(q.mask.store, CSR)
+    pattern = q.mask.store.pattern
+    assert isinstance(pattern, BitmapPattern)
+    note(method="rows", mask="bits")
+    return _product(q, q.a, q.b, None, None, bits=np.asarray(pattern.words))
+
+
+def _product(
+    q: Mxm,
+    a: CSR,
+    b: CSR,
+    admitting: Pattern | None,
+    work: Array | None,
+    columns: Array | None = None,
+    bits: Array | None = None,
+) -> CSR:
     """Return the product of a and b with the semiring and mask of q; `admitting` holds the entries of the mask.
 
-    columns: the number of each column of b, for a multiplication that reads it; None: its position.
+    work: the products before each row, if they are counted.  columns: the number of each column of b, for a
+    multiplication that reads it; None: its position.  bits: of a mask that is a bitmap.
     """
     semiring = q.semiring
     known = product_value(semiring, a.iso, b.iso)
-    mode = _OPEN if q.mask is None or admitting is None else _OUTSIDE if q.mask.complement else _INSIDE
+    mode = _OPEN
+    if q.mask is not None and (admitting is not None or bits is not None):
+        mode = _INSIDE if not q.mask.complement else _OUTSIDE if bits is None else _OUTSIDE_BITS
     a_indptr, a_indices = rows_of(a)
     b_indptr, b_indices = b_rows = rows_of(b)
     mask_rows = b_rows if admitting is None else (kernel_array(admitting.indptr), kernel_array(admitting.indices))
-    admitted = (*mask_rows, mode)
-    work = products_before(a_indptr, a_indices, b_indptr)
+    admitted = (*mask_rows, _NO_BITS if bits is None else bits, b.ncols, mode)
+    if work is None:
+        work = products_before(a_indptr, a_indices, b_indptr)
     total_work = int(work[-1])
     threads = threads_for(total_work)
     stamp, column = index_dtype(2 * a.nrows + 2), index_dtype(b.ncols)
     itemsize = 0 if known is not None else semiring.z.itemsize
     require("mxm", "cpu", threads * b.ncols * (stamp.itemsize + b_indices.dtype.itemsize + itemsize))
     marks, listed = np.zeros((threads, b.ncols), stamp), np.empty((threads, b.ncols), b_indices.dtype)
-    counted = not is_few(total_work // _PRODUCTS)
-    most = int(np.diff(work).max(initial=0)) if counted and mode != _INSIDE else 0
-    bits = np.empty((threads, words_of(b.ncols)), np.uint64)
-    structure = (work, a_indptr, a_indices, b_indptr, b_indices, bits, *packed_rows(b_indptr, b_indices, b.ncols, most))
+    counted = mode != _INSIDE and not is_few(total_work // _PRODUCTS)
+    most = int(np.diff(work).max(initial=0)) if counted else 0
+    found = np.empty((threads, words_of(b.ncols)), np.uint64)
+    packed = packed_rows(b_indptr, b_indices, b.ncols, most)
+    structure = (work, a_indptr, a_indices, b_indptr, b_indices, found, *packed)
+    placed, ends = counted, None
     if counted:
         offsets = np.zeros(a.nrows + 1, np.int64)
         run(_count, threads, *structure, *admitted, marks, offsets, work=total_work)
@@ -103,8 +155,19 @@ def _product(q: Mxm, a: CSR, b: CSR, admitting: Pattern | None, columns: Array |
         require("mxm", "cpu", total * (column.itemsize + itemsize))
         indptr = offsets.astype(index_dtype(total))
         marks[:] = 0
-    else:
+    elif admitting is None or mode != _INSIDE:
         total, indptr = total_work, np.zeros(a.nrows + 1, np.int32)
+    elif threads == 1:
+        total = min(total_work, admitting.nvals)
+        require("mxm", "cpu", total * (column.itemsize + itemsize))
+        indptr = np.zeros(a.nrows + 1, index_dtype(total))
+    else:  # a row has as many entries as products or as the row of the mask, at most
+        offsets = np.zeros(a.nrows + 1, np.int64)
+        np.cumsum(np.minimum(np.diff(work), np.diff(admitting.indptr)), out=offsets[1:])
+        total = int(offsets[-1])
+        require("mxm", "cpu", 2 * total * (column.itemsize + itemsize))
+        placed, indptr = True, offsets.astype(index_dtype(total))
+        ends = indptr[:-1].copy()
     indices = np.empty(total, column)
     if known is not None:
         operators, reads_a, reads_b = _STRUCTURE
@@ -113,11 +176,39 @@ def _product(q: Mxm, a: CSR, b: CSR, admitting: Pattern | None, columns: Array |
         operators, reads_a, reads_b = _operators(semiring)
         made, totals = np.empty(total, semiring.z), np.empty((threads, b.ncols), semiring.z)
     operands = (*structure, values_of(a, reads_a), values_of(b, reads_b), *admitted, *operators, columns)
-    run(_multiply, threads, *operands, marks, listed, totals, counted, indptr, indices, made, work=total_work)
-    if not counted:
+    written = (placed, indptr, indptr[1:] if ends is None else ends, indices, made)
+    run(_multiply, threads, *operands, marks, listed, totals, *written, work=total_work)
+    if ends is not None:
+        indptr, indices, made = _without_gaps(indptr, ends, indices, made)
+    elif not counted:
         for array in (indices,) if made is None else (indices, made):
             array.resize(int(indptr[-1]), refcheck=False)  # in place: the arguments of the kernel are the only views
     return CSR(Pattern(a.nrows, b.ncols, indptr, indices), semiring.z, made, known)
+
+
+def _without_gaps(starts: Array, ends: Array, indices: Array, made: Array | None) -> tuple[Array, Array, Array | None]:
+    """Return offsets, columns and values of the rows that end before the next ones start."""
+    offsets = np.zeros(starts.size, np.int64)
+    np.cumsum(ends - starts[:-1], out=offsets[1:])
+    total = int(offsets[-1])
+    if total == indices.size:
+        return starts, indices, made
+    indptr, columns = offsets.astype(index_dtype(total)), np.empty(total, indices.dtype)
+    values = None if made is None else np.empty(total, made.dtype)
+    run(_close_gaps, parts_for(total), starts, indices, bits_of(made), indptr, columns, bits_of(values))
+    return indptr, columns, values
+
+
+@kernel
+def _close_gaps(
+    t: int, threads: int, control: Any, starts: Any, indices: Any, made: Any, indptr: Any, columns: Any, values: Any
+) -> None:
+    for i in range(share(indptr, t, threads), share(indptr, t + 1, threads)):
+        p = np.int64(starts[i])
+        for slot in range(indptr[i], indptr[i + 1]):
+            columns[slot] = indices[p]
+            put(values, slot, value_at(made, p))
+            p += 1
 
 
 # The operators of a product whose values are known.
@@ -151,6 +242,8 @@ def _count(
     packed: Any,
     m_indptr: Any,
     m_indices: Any,
+    m_bits: Any,
+    ncols: int,
     mode: int,
     marks: Any,
     offsets: Any,
@@ -167,24 +260,29 @@ def _count(
                 return
             if a_indptr[i] == a_indptr[i + 1]:
                 continue
-            if mode != _INSIDE and is_found_by_words(work[i + 1] - work[i], word.size):
+            if is_found_by_words(work[i + 1] - work[i], word.size):
                 set_structure(word, a_indptr[i], a_indptr[i + 1], a_indices, b_indptr, b_indices, numbers, packed)
                 if mode == _OUTSIDE:
                     clear_bits(word, m_indices, m_indptr[i], m_indptr[i + 1])
+                elif mode == _OUTSIDE_BITS:
+                    clear_range(word, m_bits, np.int64(i) * ncols)
                 offsets[i + 1] = count_bits(word)
                 continue
             # Two stamps a row: an even one for columns of the mask, the next odd one for columns of the result.
-            admitted, met = 2 * i + 2, 2 * i + 3
-            if mode != _OPEN:
+            excluded, met = 2 * i + 2, 2 * i + 3
+            if mode == _OUTSIDE:
                 for m in range(m_indptr[i], m_indptr[i + 1]):
-                    mark[m_indices[m]] = admitted
+                    mark[m_indices[m]] = excluded
             found = 0
             for p in range(a_indptr[i], a_indptr[i + 1]):
                 k = a_indices[p]
                 for r in range(b_indptr[k], b_indptr[k + 1]):
                     j = b_indices[r]
                     state = mark[j]
-                    if state != met and (mode == _OPEN or (state == admitted) == (mode == _INSIDE)):
+                    if state != met and state != excluded:
+                        if mode == _OUTSIDE_BITS and present(m_bits, np.int64(i) * ncols + j):
+                            mark[j] = excluded
+                            continue
                         mark[j] = met
                         found += 1
             offsets[i + 1] = found
@@ -207,6 +305,8 @@ def _multiply(
     bvals: Any,
     m_indptr: Any,
     m_indices: Any,
+    m_bits: Any,
+    ncols: int,
     mode: int,
     add: Any,
     mult: Any,
@@ -215,12 +315,17 @@ def _multiply(
     marks: Any,
     lists: Any,
     totals: Any,
-    counted: bool,
+    placed: bool,
     indptr: Any,
+    ends: Any,
     indices: Any,
     made: Any,
 ) -> None:
-    """Compute the rows of the result.  counted: their offsets are known; else one thread finds them, row by row."""
+    """Compute the rows of the result, from ``indptr[i]`` to ``ends[i]``.
+
+    placed: rows have space from ``indptr[i]`` to ``indptr[i + 1]``; else `ends` is a view of `indptr`, and one thread
+    writes row after row.
+    """
     mark, listed, total, word = marks[t], lists[t], _row_of(totals, t), bits[t]
     chunks = threads * _CHUNKS_PER_THREAD
     while True:
@@ -230,16 +335,18 @@ def _multiply(
         for i in range(share(work, chunk, chunks), share(work, chunk + 1, chunks)):
             if stopped(control):
                 return
-            if counted and indptr[i] == indptr[i + 1]:
+            if placed and indptr[i] == indptr[i + 1]:
                 continue
-            admitted, met = 2 * i + 2, 2 * i + 3
+            slot = np.int64(indptr[i])
+            listing, met = 2 * i + 2, 2 * i + 3
             if mode != _INSIDE and is_found_by_words(work[i + 1] - work[i], word.size):
                 set_structure(word, a_indptr[i], a_indptr[i + 1], a_indices, b_indptr, b_indices, numbers, packed)
                 if mode == _OUTSIDE:
                     clear_bits(word, m_indices, m_indptr[i], m_indptr[i + 1])
-                slot = np.int64(indptr[i])
+                elif mode == _OUTSIDE_BITS:
+                    clear_range(word, m_bits, np.int64(i) * ncols)
                 end = listed_from(word, indices, slot)
-                indptr[i + 1] = end
+                ends[i] = end
                 if made is not None:
                     if start is not None:
                         for s in range(slot, end):
@@ -261,9 +368,12 @@ def _multiply(
                     for s in range(slot, end):
                         put(made, s, value_at(total, indices[s]))
                 continue
-            if mode != _OPEN:
+            if mode in (_OUTSIDE, _INSIDE):
+                if mode == _INSIDE and m_indptr[i] == m_indptr[i + 1]:
+                    ends[i] = slot
+                    continue
                 for m in range(m_indptr[i], m_indptr[i + 1]):
-                    mark[m_indices[m]] = admitted
+                    mark[m_indices[m]] = listing
             found = 0
             for p in range(a_indptr[i], a_indptr[i + 1]):
                 k = a_indices[p]
@@ -277,13 +387,15 @@ def _multiply(
                             at = position(columns, np.int64(j))
                             product = term(mult, x, value_at(bvals, r), np.int64(i), np.int64(k), at)
                             put(total, j, combine(add, so_far, product))
-                    elif mode == _OPEN or (state == admitted) == (mode == _INSIDE):
+                    elif (state == listing) == (mode == _INSIDE):
+                        if mode == _OUTSIDE_BITS and present(m_bits, np.int64(i) * ncols + j):
+                            mark[j] = listing
+                            continue
                         mark[j] = met
                         listed[found] = j
                         found += 1
                         at = position(columns, np.int64(j))
                         put(total, j, term(mult, x, value_at(bvals, r), np.int64(i), np.int64(k), at))
-            slot = np.int64(indptr[i])
             if mode == _INSIDE:
                 for m in range(m_indptr[i], m_indptr[i + 1]):  # the row of the mask is sorted
                     j = m_indices[m]
@@ -291,14 +403,14 @@ def _multiply(
                         indices[slot] = j
                         put(made, slot, value_at(total, j))
                         slot += 1
-                indptr[i + 1] = slot
+                ends[i] = slot
                 continue
             sort_range(listed, 0, found)
             for s in range(found):
                 indices[slot] = listed[s]
                 put(made, slot, value_at(total, listed[s]))
                 slot += 1
-            indptr[i + 1] = slot
+            ends[i] = slot
 
 
 def _row_of(array: Any, t: Any) -> Any:

@@ -20,6 +20,7 @@ from .threads import parts_for, run
 
 __all__ = [
     "clear_bits",
+    "clear_range",
     "count_bits",
     "is_found_by_words",
     "listed_from",
@@ -101,6 +102,25 @@ def clear_bits(word: Any, indices: Any, begin: int, end: int) -> None:
     for p in range(begin, end):
         j = np.uint64(indices[p])
         word[j >> np.uint64(6)] &= ~(np.uint64(1) << (j & np.uint64(63)))
+
+
+@inlined
+def clear_range(word: Any, bits: Any, first: int) -> None:
+    """Clear the bits that are set in `bits`, an array of 32-bit words, from bit `first` on."""
+    low, shift = first >> 5, np.uint64(first & 31)
+    for w in range(word.size):
+        if word[w] == 0:
+            continue
+        at = low + 2 * w
+        held = np.uint64(0)
+        for s in range(3):
+            if at + s < bits.size:
+                part = np.uint64(bits[at + s])
+                if s < 2:
+                    held |= (part << np.uint64(32 * s)) >> shift
+                elif shift > 0:
+                    held |= part << (np.uint64(64) - shift)
+        word[w] &= ~held
 
 
 @inlined

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba.core import types as numba_types
 
+from ...exceptions import OutOfMemory
 from ...formats import CSR, Array, Pattern
 from ...memory.allocation import require
 from ...operators.expression import used_variables
@@ -23,7 +24,7 @@ from . import tuning, types
 from .atomics import next_chunk, stopped
 from .compile import inlined, kernel
 from .members import is_wide
-from .mxm_work import SWAP, probes_before, products_before
+from .mxm_work import SWAP, column_offsets, probes_before, products_before
 from .operands import kernel_array, rows_of, values_of
 from .rows import lower_bound, share
 from .select import kept_rows
@@ -64,33 +65,68 @@ class DotWork(NamedTuple):
     threads: int
 
 
-def dot_work(q: Mxm, mask: Pattern) -> DotWork | None:
-    """Return what dot products for the entries of the mask read; None if rows of B cost less."""
+def dot_work(q: Mxm, mask: Pattern, work: Array | None = None) -> DotWork | None:
+    """Return what dot products for the entries of the mask read; None if rows of B cost less.
+
+    work: the products before each row, if they are counted.
+    """
     columns = q.by_column
     if columns is None or q.method not in ("auto", "dot") or is_wide(q.a.ncols, q.a.nvals):
         return None
-    if q.method == "auto" and not columns.ready:
+    if q.method == "auto" and work is not None and tuning.PRODUCT_COST * int(work[-1]) < tuning.DOT_ENTRY * mask.nvals:
         return None
-    a, t, semiring = q.a, columns.get(), q.semiring
+    known = product_value(q.semiring, q.a.iso, (q.by_row if q.by_row.ready else columns).get().iso)
+    chosen = _columns_of_b(q, mask, work, valued=known is None and bool(q.semiring.mult.uses & {"x", "y"}))
+    if chosen is None:
+        return None
+    (t, probes), a, semiring = chosen, q.a, q.semiring
     a_indptr, a_indices = rows_of(a)
     t_indptr, t_indices = rows_of(t)
     m_indptr, m_indices = kernel_array(mask.indptr), kernel_array(mask.indices)
-    probes = probes_before(a_indptr, t_indptr, m_indptr, m_indices)
     total = int(probes[-1])
-    if q.method == "auto" and q.by_row.ready:
-        products = int(products_before(a_indptr, a_indices, kernel_array(q.b.indptr))[-1])
-        if tuning.PRODUCT_COST * products < total + tuning.DOT_ENTRY * mask.nvals:
-            return None
     note(method="dot", probes=total)
-    known = product_value(semiring, a.iso, t.iso)
     uses = semiring.mult.uses if known is None else frozenset()
     operators: tuple[Any, ...] = (types.STRUCTURE, None)
     if known is None:
         operators = (types.monoid(semiring.add), types.binary(semiring.mult))
     rows = (probes, a_indptr, a_indices, t_indptr, t_indices, m_indptr, m_indices)
     values = (values_of(a, "x" in uses), values_of(t, "y" in uses))
-    work = total + a.nvals
-    return DotWork(rows, values, operators, known, "x" in uses and a.iso is None, work, threads_for(work))
+    steps = total + a.nvals
+    return DotWork(rows, values, operators, known, "x" in uses and a.iso is None, steps, threads_for(steps))
+
+
+def _columns_of_b(q: Mxm, mask: Pattern, work: Array | None, *, valued: bool) -> tuple[CSR, Array] | None:
+    """Return B by columns and the probes before each row, if dot products cost least; else None.
+
+    A transpose that is not at hand is a part of their cost.  It is cached with B; where its structure is symmetric, and
+    no values are read, it is B itself.  valued: whether probes read values.
+    """
+    columns, given = q.by_column, q.method == "dot"
+    assert columns is not None
+    if not (given or columns.ready or q.by_row.ready):
+        return None
+    a_indptr, a_indices = rows_of(q.a)
+    m_indptr, m_indices = kernel_array(mask.indptr), kernel_array(mask.indices)
+    left = None
+    if not given and q.by_row.ready:
+        if work is None:
+            work = products_before(a_indptr, a_indices, kernel_array(q.b.indptr))
+        left = tuning.PRODUCT_COST * int(work[-1]) - tuning.DOT_ENTRY * mask.nvals
+        if not columns.ready:
+            left -= tuning.TRANSPOSED_ENTRY * q.b.nvals
+        if left < 0:
+            return None
+    t_indptr = kernel_array(columns.get().indptr) if given or columns.ready else column_offsets(q.b)
+    probes = probes_before(a_indptr, t_indptr, m_indptr, m_indices)
+    probe = tuning.VALUED_PROBE if valued else tuning.PROBE_OF_DOT
+    if left is not None and left < probe * int(probes[-1]):
+        return None
+    try:
+        return columns.get(), probes
+    except OutOfMemory:  # rows of B need no transpose
+        if given:
+            raise
+        return None
 
 
 class Scratch(NamedTuple):
@@ -109,13 +145,13 @@ def scratch(q: Mxm, dots: DotWork, more: int) -> Scratch:
     return Scratch(marks, np.empty((dots.threads, slots), np.int64), dots.reads_a)
 
 
-def dot_products(q: Mxm, mask: Pattern) -> CSR | None:
+def dot_products(q: Mxm, mask: Pattern, work: Array | None) -> CSR | None:
     """Return t(i, j) = (+)_k A(i, k) (x) B(k, j) for the entries of the mask; None if rows of B cost less.
 
     Memory beyond the result: a value and a byte for each entry of the mask, and for each thread a byte for each column
     of A, or 9 if the values of A are read.
     """
-    dots = dot_work(q, mask)
+    dots = dot_work(q, mask, work)
     if dots is None:
         return None
     z = q.semiring.z

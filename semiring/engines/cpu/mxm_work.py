@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from ...formats import Array
+from ...formats import CSR, Array, index_dtype
 from .compile import kernel
 from .rows import share
 from .threads import parts_for, run
 
-__all__ = ["SWAP", "probes_before", "products_before"]
+__all__ = ["SWAP", "column_offsets", "probes_before", "products_before"]
 
 # Entries of a row of B' for each of the row of A, from which on the latter are searched in the former (reasoned: the
 # steps of a search among a thousand entries).
@@ -37,6 +37,13 @@ def _products(t: int, threads: int, control: Any, a_indptr: Any, a_indices: Any,
             k = a_indices[p]
             found += np.int64(b_indptr[k + 1]) - np.int64(b_indptr[k])
         work[i + 1] = found
+
+
+def column_offsets(b: CSR) -> Array:
+    """Return the row offsets of the transpose of B."""
+    offsets = np.zeros(b.ncols + 1, np.int64)
+    np.cumsum(np.bincount(b.indices, minlength=b.ncols), out=offsets[1:])
+    return offsets.astype(index_dtype(b.nvals), copy=False)
 
 
 def probes_before(a_indptr: Array, t_indptr: Array, m_indptr: Array, m_indices: Array) -> Array:

@@ -46,16 +46,17 @@ SHARING: Final = _row(
     "at 12 to 50 on Kronecker and uniform graphs, two cores of an AMD EPYC; roads of New York have 1.1 with 64 sources",
 )  # fmt: skip
 
-# Products under a mask.
+# Products under a mask, by rows or by dot products: costs in tenths of a nanosecond on one core of an AMD EPYC, which
+# decide between the two: benchmarks/results/2026-11-24-amd-epyc-2-cores-masked-products.txt.
 PRODUCT_COST: Final = _row(
-    "PRODUCT_COST", 2, "measured",
-    "a product of a row, in probes of a dot product: both passes over it; on two cores of an AMD EPYC 1.7 ms a "
-    "million, and a million probes 0.8 ms, on uniform random graphs and kron14",
-)  # fmt: skip
-DOT_ENTRY: Final = _row(
-    "DOT_ENTRY", 32, "measured",
-    "an entry of the mask of dot products, in probes: 45 ns on two cores of an AMD EPYC; U U' under L of the roads of "
-    "New York, with 1.4 entries a row: by rows 13.6 ms, by dot products 19.6; of kron14 160 and 15.4",
+    "PRODUCT_COST", 23, "measured", "a product of a row: 12 to 34 on uniform random and Kronecker graphs"
+)
+PROBE_OF_DOT: Final = _row("PROBE_OF_DOT", 9, "measured", "a probe of a dot product that reads no values")
+VALUED_PROBE: Final = _row("VALUED_PROBE", 17, "measured", "a probe of a dot product that reads values")
+DOT_ENTRY: Final = _row("DOT_ENTRY", 800, "measured", "an entry of the mask of dot products: 800 to 1200")
+TRANSPOSED_ENTRY: Final = _row(
+    "TRANSPOSED_ENTRY", 290, "measured",
+    "an entry of B that is transposed for dot products: 120 to 170 on kron13, more where rows are far apart in memory",
 )  # fmt: skip
 
 # Products with full matrices.

@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from ...formats import Bitmap, Count, Full, IndexList, VectorStore
+from ...formats import CSR, Bitmap, BitmapPattern, Count, Full, IndexList, VectorStore, index_dtype
+from ...formats.full import every_row_full
 from ..registry import implements
-from ..spec_write import UpdateVector
+from ..spec_write import UpdateMatrix, UpdateVector
 from . import align, presence, types
 from .compile import kernel
-from .operands import Array, kernel_array, values_of
+from .operands import ROWS_OR_SLOTS, Array, kernel_array, rows_of, values_of
 from .types import combine, converted, position, present, put, value_at
 
 
@@ -42,6 +43,32 @@ def update_vector(q: UpdateVector) -> VectorStore:
     if count == c.size:
         return Full(c.size, c.dtype, c.values)
     return Bitmap(c.size, c.dtype, own, c.values, None, Count(count))
+
+
+@implements(UpdateMatrix, engine="cpu", accepts=ROWS_OR_SLOTS)
+def update_matrix(q: UpdateMatrix) -> CSR:
+    """Write the entries of T."""
+    c, t = q.c, q.t
+    assert c.values is not None
+    places = np.empty(t.nvals, index_dtype(c.nrows * c.ncols))
+    _place(*rows_of(t), c.ncols, places)
+    words = c.pattern.words if isinstance(c.pattern, BitmapPattern) else None
+    accum = None if q.accum is None else types.binary(q.accum)
+    added = _update(places, True, None, values_of(t), accum, words, c.values)
+    if words is None:
+        return CSR(c.pattern, c.dtype, c.values)
+    count = c.nvals + added
+    if count == c.pattern.slots:
+        return CSR(every_row_full(c.nrows, c.ncols, "cpu"), c.dtype, c.values)
+    return CSR(BitmapPattern(c.nrows, c.ncols, words, Count(count)), c.dtype, c.values)
+
+
+@kernel
+def _place(indptr: Any, indices: Any, ncols: int, places: Any) -> None:
+    """places[p] = i ncols + j of entry p."""
+    for i in range(indptr.size - 1):
+        for p in range(indptr[i], indptr[i + 1]):
+            places[p] = i * ncols + np.int64(indices[p])
 
 
 def _words(u: VectorStore) -> Array:
