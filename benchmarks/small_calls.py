@@ -168,15 +168,15 @@ def batches(_: Any = None) -> Iterator[Operation]:
             mine, other = partial(getattr(x.ours, method), y.ours, op), partial(getattr(x.theirs, method), y.theirs, op)
             yield Operation(
                 f"{method} of 8 vectors under 10 entries, {name}",
-                lambda mine=mine: mine(mask=m.ours.S).wait(),  # type: ignore[misc]
+                lambda mine=mine: mine(mask=m.ours.S).wait(),
                 lambda other=other: other().new(mask=m.theirs.S),  # type: ignore[misc]
                 rtol=1e-12,
             )
-        target = x.ours.dup(), x.theirs.dup()
+        mine, other = x.ours.dup(), x.theirs.dup()
         yield Operation(
             f"X(max) << 1000 entries, {name}",
-            lambda target=target: target[0](accum="max") << few.ours,
-            lambda target=target: _after(target[1], target[1](gb.binary.max), few.theirs),
+            lambda mine=mine: mine(accum="max") << few.ours,
+            lambda other=other: _after(other, other(gb.binary.max), few.theirs),  # type: ignore[misc]
         )
 
 

@@ -115,8 +115,8 @@ def updated(
             return None
         if lease is not None and lease.base is c and may_lease(c):
             in_place = UpdateMatrix(c, t, accum)
-            row = registry.find(in_place, engine)
-            made = None if row is None else lease.updated(lambda: registry.call(row, in_place))
+            update = registry.find(in_place, engine)
+            made = None if update is None else lease.updated(lambda: registry.call(update, in_place))
             if made is not None:
                 return made
         own = _with_own_slots(c, t, engine)
