@@ -293,7 +293,7 @@ class IgnoredColumns(UserWarning):
 
 
 class LostLabels(UserWarning):
-    """A warning: an object with labels is written to a format that cannot hold them; the file has positions instead."""
+    """A warning: labels, or their attributes, are not in a file whose format cannot hold them."""
 
 
 class SparseIds(UserWarning):

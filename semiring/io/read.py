@@ -5,11 +5,12 @@ from __future__ import annotations
 import errno
 import inspect
 import os
+import warnings
 from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from semiring.exceptions import InvalidValue, NotSupported
+from semiring.exceptions import InvalidValue, LostLabels, NotSupported
 from semiring.io.adjacency_lists import read_graph_txt, read_metis
 from semiring.io.dimacs import read_dimacs
 from semiring.io.edge_lists import read_edgelist
@@ -19,6 +20,7 @@ from semiring.io.gap import read_sg
 from semiring.io.graphalytics import read_graphalytics
 from semiring.io.jlg import read_jlg
 from semiring.io.konect import read_konect
+from semiring.io.label_sets import label_sets
 from semiring.io.mapped import read_srb, write_srb
 from semiring.io.markup import read_gml, read_graphml
 from semiring.io.markup_write import write_gml, write_graphml
@@ -231,9 +233,7 @@ def _check_file(path: PathLike) -> None:
 
 
 def _converted(A: Matrix, placement: str | None, compress: str | None) -> Matrix:
-    made = type(A)._new(convert("read", A.store, placement, compress))
-    made.labels = A.labels
-    return made
+    return type(A)._new(convert("read", A.store, placement, compress))._labelled_as(A)
 
 
 def write(path: PathLike, A: Matrix | Vector, **options: Any) -> None:
@@ -279,7 +279,7 @@ def write(path: PathLike, A: Matrix | Vector, **options: Any) -> None:
     Warns
     -----
     LostLabels
-        The format does not hold labels: ``.gr``.
+        The format does not hold labels: ``.gr``.  No format holds their attributes.
 
     Notes
     -----
@@ -308,6 +308,9 @@ def write(path: PathLike, A: Matrix | Vector, **options: Any) -> None:
         raise NotSupported(f"{os.fspath(path)}: {kind} holds matrices; a vector is written to {' '.join(writers)}")
     check_options(kind, writers[kind], options)
     writers[kind](path, A, **options)
+    if any(labels.attributes for labels in label_sets(A).values()):
+        text = "files hold no attributes of labels; .labels.to_pandas() is a table for a file of its own"
+        warnings.warn(f"{os.fspath(path)}: {text}", LostLabels, stacklevel=2)
 
 
 def options_of(function: Callable[..., Any]) -> tuple[str, ...]:

@@ -250,3 +250,23 @@ def test_a_vector_keeps_the_names_of_its_values(tmp_path: Path) -> None:
         with pytest.warns(LostLabels, match="names of values"):
             sr.io.write(tmp_path / name, parents)
         assert sr.io.read_vector(tmp_path / name, relabel=parents.labels).isequal(parents)
+
+
+@pytest.mark.parametrize("name", ["a.srb", "a.mtx", "a.csv"])
+def test_attributes_that_are_not_written_are_a_warning(tmp_path: Path, name: str) -> None:
+    A = Matrix.from_coo([0], [1], [1.5], shape=(2, 2))
+    A.labels = Labels(["ann", "bob"], {"age": [31, 44]})
+    with pytest.warns(LostLabels, match="no attributes of labels"):
+        sr.io.write(tmp_path / name, A)
+    back = sr.io.read(tmp_path / name, **({"relabel": True} if name == "a.csv" else {}))
+    assert back.labels == A.labels
+    assert not back.labels.attributes
+
+
+@pytest.mark.parametrize("compress", [None, "varint"])
+def test_labels_of_both_axes_are_read_into_every_storage_kind(tmp_path: Path, compress: str | None) -> None:
+    A = Matrix.from_coo([0, 1], [2, 0], [5, 6], shape=(2, 3))
+    A.row_labels, A.column_labels = Labels(["a", "b"]), Labels(["x", "y", "z"])
+    sr.io.write(tmp_path / "a.npz", A)
+    back = sr.io.read(tmp_path / "a.npz", compress=compress)
+    assert (back.codec, back.row_labels, back.column_labels) == (compress, A.row_labels, A.column_labels)
