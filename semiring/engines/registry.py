@@ -72,15 +72,15 @@ UNCOMPRESSED_OR_FULL = UNCOMPRESSED._replace(formats=frozenset({"csr", "full"}))
 WITH_FULL = UNCOMPRESSED_OR_FULL._replace(needs="full")
 # Hypersparse rows, which the layer above the engines renumbers.
 HYPERSPARSE = EVERY_KIND._replace(formats=frozenset({HyperPattern.format}))
-# Bitmap matrices, which the layer above the engines reads as vectors or rows; those in device memory.
+# Bitmap matrices, which the layer above the engines reads as vectors or rows; in device memory, also beside others.
 BITMAP = EVERY_KIND._replace(formats=frozenset({BitmapPattern.format}))
 RESIDENT_BITMAP = RESIDENT._replace(formats=frozenset({BitmapPattern.format}))
+ROWS_OR_SLOTS = RESIDENT._replace(formats=frozenset({"csr", "full", BitmapPattern.format}))
+WITH_BITMAP = ROWS_OR_SLOTS._replace(needs=BitmapPattern.format)
 # Blocks of the processes of a grid.
 GRID = EVERY_KIND._replace(formats=frozenset({PartPattern.format}))
-# No matrix: requests on vectors alone.
-VECTORS = Accepts(frozenset(), frozenset(), frozenset())
-# The storage kind of uncompressed copies.
-_COPIED = StorageKind("csr", "none", "device")
+VECTORS = Accepts(frozenset(), frozenset(), frozenset())  # no matrix: requests on vectors alone
+_COPIED = StorageKind("csr", "none", "device")  # the kind of uncompressed copies
 
 
 @dataclass(frozen=True)

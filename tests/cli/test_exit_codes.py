@@ -158,7 +158,7 @@ def test_no_convergence(graph: str, capsys: pytest.CaptureFixture[str]) -> None:
     [
         ["bfs", "{graph}", "--out", "{out}.xyz"],
         ["bfs", "{graph}", "--plot", "{out}.pdf"],
-        ["convert", "{graph}", "{out}.graphml"],
+        ["convert", "{graph}", "{out}.sg"],
     ],
 )
 def test_refused_output_is_refused_at_once(

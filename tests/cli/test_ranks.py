@@ -78,7 +78,7 @@ def test_each_process_reads_its_part(
 def test_names_of_a_divided_graph(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path, pairs = str(tmp_path / "graph.csv"), str(tmp_path / "pairs.csv")
     Path(path).write_text("ann,bob\nbob,cy\ncy,ann\ndan,ann\n")
-    Path(pairs).write_text("dan,cy\nann,bob\n")
+    Path(pairs).write_text("source,target\ndan,cy\nann,bob\n")
     args = arguments(path, ["--relabel"])
 
     def program(grid: distributed.Grid) -> tuple[object, ...]:

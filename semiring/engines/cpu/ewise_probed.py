@@ -15,12 +15,12 @@ from ...formats import CSR, Array, Bitmap, Full, FullPattern, IndexList, Pattern
 from ..constants import POSITIONS, cast_value, ewise_value
 from ..operands import Mask, simplified
 from ..recording import note
-from ..registry import implements
+from ..registry import ROWS_OR_SLOTS, implements
 from ..spec import Ewise
 from . import types
 from .compile import kernel
 from .ewise_matrix import combined, left_alone, right_alone
-from .operands import ROWS_OR_SLOTS, kernel_array, values_of
+from .operands import kernel_array, values_of
 from .rows import lower_bound, share
 from .select import kept_rows, mask_pattern
 from .threads import parts_for, run, total

@@ -24,7 +24,7 @@ from ...operators.types import TypedSemiring
 from ..constants import product_value
 from ..operands import Index, Mask, simplified
 from ..recording import note
-from ..registry import implements
+from ..registry import WITH_BITMAP, implements
 from ..spec import Mxm
 from . import types
 from .atomics import next_chunk, stopped
@@ -43,7 +43,7 @@ from .mxm_bits import (
 )
 from .mxm_dot import dot_products, term
 from .mxm_work import products_before
-from .operands import WITH_BITMAP, bits_of, kernel_array, rows_of, values_of
+from .operands import bits_of, kernel_array, rows_of, values_of
 from .rows import share, sort_range
 from .select import mask_pattern
 from .threads import parts_for, run, threads_for

@@ -7,13 +7,9 @@ from typing import Any
 import numpy as np
 
 from ...dtypes import is_record
-from ...formats import CSR, BitmapPattern, IndexList, VectorStore
-from ..registry import RESIDENT
+from ...formats import CSR, IndexList, VectorStore
 
 Array = np.ndarray[Any, Any]
-# Rows, full rows and bitmaps in memory; and these with at least one bitmap.
-ROWS_OR_SLOTS = RESIDENT._replace(formats=frozenset({"csr", "full", BitmapPattern.format}))
-WITH_BITMAP = ROWS_OR_SLOTS._replace(needs=BitmapPattern.format)
 
 
 class _Writable:

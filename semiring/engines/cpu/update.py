@@ -8,11 +8,11 @@ import numpy as np
 
 from ...formats import CSR, Bitmap, BitmapPattern, Count, Full, IndexList, VectorStore, index_dtype
 from ...formats.full import every_row_full
-from ..registry import implements
+from ..registry import ROWS_OR_SLOTS, implements
 from ..spec_write import UpdateMatrix, UpdateVector
 from . import align, presence, types
 from .compile import kernel
-from .operands import ROWS_OR_SLOTS, Array, kernel_array, rows_of, values_of
+from .operands import Array, kernel_array, rows_of, values_of
 from .types import combine, converted, position, present, put, value_at
 
 
