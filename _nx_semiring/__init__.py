@@ -35,6 +35,10 @@ _HITS = (
     "left to NetworkX."
 )
 _KATZ = "By iteration; negative weights, and alpha beyond the inverse of the largest eigenvalue, are left to NetworkX."
+_LOUVAIN = (
+    "Of undirected graphs other communities than NetworkX's for the same seed; their negative weights are left to "
+    "NetworkX."
+)
 _NEGATIVE_LENGTHS = "Negative lengths are left to NetworkX."
 _PRODUCT = "Multigraphs, and graphs with self-loops, are left to NetworkX."
 _PARTITION = "Sets that are not a partition are left to NetworkX."
@@ -169,6 +173,7 @@ FUNCTIONS: Final[dict[str, str]] = {
     "estrada_index": "All edges count, those of weight 0 too.",
     "fast_label_propagation_communities": _OTHER_COMMUNITIES,
     "fiedler_vector": _FIEDLER,
+    "find_cycle": "Given orientations are left to NetworkX.",
     "flow_hierarchy": "",
     "floyd_warshall": "Graphs with negative cycles are left to NetworkX.",
     "floyd_warshall_numpy": "Graphs with negative cycles are left to NetworkX.",
@@ -259,8 +264,8 @@ FUNCTIONS: Final[dict[str, str]] = {
     "local_efficiency": "Multigraphs and self-loops are left to NetworkX.",
     "local_node_connectivity": _FLOWS,
     "local_reaching_centrality": "Weights and given paths are left to NetworkX.",
-    "louvain_communities": _OTHER_COMMUNITIES,
-    "louvain_partitions": _OTHER_COMMUNITIES,
+    "louvain_communities": _LOUVAIN,
+    "louvain_partitions": _LOUVAIN,
     "lowest_common_ancestor": "Of several lowest ones another may be returned.",
     "max_weight_matching": _ASSIGNMENT,
     "maximal_independent_set": "Another set than NetworkX's for the same seed.",
@@ -380,8 +385,8 @@ FUNCTIONS: Final[dict[str, str]] = {
     "within_inter_cluster": _COMMUNITY,
 }
 
-#: Where matrices are made, None for the configured device; and the nodes and edges from which a graph is converted
-#: under automatic dispatch.
+#: Where matrices are made, None for the configured device; and the nodes and edges from which automatic dispatch uses
+#: the backend, None for the measured costs of each function.
 SETTINGS: Final[dict[str, Any]] = {"device": None, "minimum_size": 10_000}
 
 

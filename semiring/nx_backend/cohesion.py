@@ -16,7 +16,11 @@ from .convert import subgraph
 from .cores import directed_cores
 from .graph import Graph, Node
 from .registry import implements, left_to_networkx, refuse
+from .search import out_slots
 from .sorted_sets import among
+
+#: Nodes whose triangles are counted one after the other, without those of the whole graph.
+_FEW = 8
 
 
 def _simple(G: Graph) -> None:
@@ -27,16 +31,43 @@ def _simple(G: Graph) -> None:
 @implements()
 def triangles(G: Graph, nodes: Any = None) -> Any:
     """Return the number of triangles of each node."""
-    if nodes is not None:
-        _simple(G)
-    return G.select(sr.triangles(G.structure), nodes)
+    if nodes is None:
+        return G.by_node(sr.triangles(G.structure))
+    _simple(G)
+    rows = G.nbunch(nodes)
+    found = _triangles_of(G, rows)[0] if len(rows) <= _FEW else sr.triangles(G.structure).to_numpy()[rows]
+    return _of_rows(G, nodes, rows, found)
+
+
+def _triangles_of(G: Graph, rows: list[int]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the triangles and the neighbours, except itself, of some rows of an undirected graph."""
+    indptr, cols = G.neighbours.indptr, G.cols
+    counts = np.zeros((2, len(rows)), np.int64)
+    for i, row in enumerate(rows):
+        near = cols[indptr[row] : indptr[row + 1]]
+        near = near[near != row]
+        which, slots = out_slots(indptr, near)
+        ends = cols[slots]
+        counts[:, i] = np.count_nonzero(among(ends, near) & (ends != near[which])) // 2, near.size
+    return counts[0], counts[1]
 
 
 @implements()
 def clustering(G: Graph, nodes: Any = None, weight: Any = None) -> Any:
     """Return the clustering coefficient of each node."""
     _simple(G)
-    return G.select(_clustering(G, weight), nodes)
+    if nodes is None:
+        return G.by_node(_clustering(G, weight))
+    rows = G.nbunch(nodes)
+    if len(rows) > _FEW or G.is_directed() or G.weights(weight) is not None:
+        return _of_rows(G, nodes, rows, _clustering(G, weight).to_numpy()[rows])
+    count, degree = _triangles_of(G, rows)
+    return _of_rows(G, nodes, rows, 2 * count / np.maximum(degree * (degree - 1), 1))
+
+
+def _of_rows(G: Graph, nodes: Any, rows: list[int], values: NDArray[Any]) -> Any:
+    """Return ``{node: value}`` for the rows of an `nbunch`; the value alone if it is one node."""
+    return values.item() if nodes in G else dict(zip(G.labels(rows), values.tolist(), strict=True))
 
 
 def _clustering(G: Graph, weight: Any) -> Vector:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 import networkx as nx
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 from semiring import Matrix, Vector
 from semiring import algorithms as sr
 
+from . import directed_louvain
 from .components import groups
 from .graph import Graph, Node
 from .registry import implements, left_to_networkx, refuse
@@ -68,9 +70,20 @@ def louvain_communities(
     _check_level(max_level)
     if not len(G.cols):
         return [{node} for node in G.nodes]
-    A = _weighted(G, weight)
+    if G.is_directed():
+        *_, labels = islice(_directed(G, weight, resolution, threshold, seed), max_level)
+        return list(groups(G, labels))
+    A = G.matrix(weight)
     found = left_to_networkx(lambda: sr.louvain(A, resolution=resolution, tol=threshold, seed=_seed(seed)))
     return _at_level(G, found, max_level)
+
+
+def _directed(G: Graph, weight: Any, resolution: float, threshold: float, seed: Any) -> Iterator[NDArray[np.int64]]:
+    """Yield the communities of each level of a directed graph."""
+    values = G.weights(weight)
+    if values is not None and not values.any():
+        raise ZeroDivisionError("division by zero")
+    return directed_louvain.partitions(G, values, resolution, threshold, seed)
 
 
 @implements()
@@ -152,7 +165,9 @@ def louvain_partitions(
     G: Graph, weight: Any = "weight", resolution: float = 1, threshold: float = 0.0000001, seed: Any = None
 ) -> Iterator[list[set[Node]]]:
     """Yield communities of high modularity, of one level after the other."""
-    A = _weighted(G, weight)
+    if G.is_directed() and len(G.cols):
+        return (list(groups(G, labels)) for labels in _directed(G, weight, resolution, threshold, seed))
+    A = G.matrix(weight)
     return _levels(G, lambda: sr.louvain(A, resolution=resolution, tol=threshold, seed=_seed(seed)))
 
 
@@ -173,7 +188,7 @@ def _blocks(G: Graph, partition: Any) -> NDArray[np.int64]:
         raise refuse("communities that are not a partition") from error
 
 
-@implements(cheap=True)
+@implements()
 def intra_community_edges(G: Graph, partition: Any) -> int:
     """Return the number of edges within communities."""
     number = _blocks(G, partition)
@@ -200,7 +215,7 @@ def inter_community_non_edges(G: Graph, partition: Any) -> int:
     return pairs // (1 if G.is_directed() else 2) - int(inter_community_edges(G, partition))
 
 
-@implements(cheap=True)
+@implements()
 def is_partition(G: Graph, communities: Any) -> bool:
     """Return whether each node is in exactly one community."""
     listed = communities if isinstance(communities, list) else list(communities)

@@ -44,7 +44,7 @@ def girth(G: Graph) -> float:
     return int(shortest)
 
 
-@implements(cheap=True)
+@implements()
 def approximate_diameter(G: Graph, seed: Any = None) -> int:
     """Return the greatest distance from the node that a search from a random one reaches last."""
     n = len(G)
@@ -83,3 +83,27 @@ def centroid(G: Graph) -> list[Node]:
     np.maximum.at(greatest, search.parent[children], sizes[children])
     central = order[2 * greatest[order] <= n]  # the one nearer to the first node is first
     return G.labels(central)
+
+
+@implements()
+def find_cycle(G: Graph, source: Any = None, orientation: Any = None) -> list[tuple[Any, ...]]:
+    """Return the edges of the first cycle that a depth-first search meets."""
+    if orientation is not None:
+        raise refuse("cycles against the directions of edges")
+    from .depth_first_kernel import first_cycle
+
+    indptr, rows, cols, n = G.neighbours.indptr, G.rows, G.cols, len(G)
+    if G.is_directed():
+        edge = np.arange(len(cols))
+    elif G.is_multigraph():
+        edge = G.neighbours.edge
+    else:
+        edge = np.minimum(rows, cols) * n + np.maximum(rows, cols)
+    path = np.empty(n, np.int64)
+    first, last = first_cycle(indptr, cols, edge, np.array(G.nbunch(source), np.int64), path)
+    if first == last:
+        raise nx.exception.NetworkXNoCycle("No cycle found.")
+    slots = path[first:last]
+    ends = G.labels(rows[slots]), G.labels(cols[slots])
+    keys = G.neighbours.keys
+    return list(zip(*ends, *([] if keys is None else [map(keys.__getitem__, slots.tolist())]), strict=True))

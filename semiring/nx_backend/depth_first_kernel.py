@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from semiring.engines.cpu.compile import kernel
 
-__all__ = ["CUT", "FORWARD", "NONTREE", "REVERSE", "walk"]
+__all__ = ["CUT", "FORWARD", "NONTREE", "REVERSE", "first_cycle", "walk"]
 
 #: Kinds of steps, as NetworkX labels them; CUT returns at the depth limit.
 FORWARD: Final = 0
@@ -71,3 +71,51 @@ def walk(
                 steps[count, 0], steps[count, 1], labels[count] = parent, child, CUT
                 count += 1
     return count
+
+
+@kernel
+def first_cycle(
+    indptr: NDArray[np.int64],
+    cols: NDArray[np.int64],
+    edge: NDArray[np.int64],
+    starts: NDArray[np.int64],
+    path: NDArray[np.int64],
+) -> tuple[int, int]:
+    """Search depth first for an edge to a vertex of the current path; return the part of `path` that is the cycle.
+
+    edge: the number of the edge of each slot; an edge is not followed back at once.  path: n slots, written.  Equal
+    bounds are returned where there is no cycle.
+    """
+    n = len(indptr) - 1
+    visited, active = np.zeros(n, np.bool_), np.zeros(n, np.bool_)
+    following = indptr[:-1].copy()
+    stack = np.empty(n, np.int64)
+    for start in starts:
+        if visited[start]:
+            continue
+        visited[start] = active[start] = True
+        stack[0] = start
+        depth = 1
+        while depth:
+            tail = stack[depth - 1]
+            slot = following[tail]
+            if slot == indptr[tail + 1]:
+                active[tail] = False
+                depth -= 1
+                continue
+            following[tail] = slot + 1
+            head = cols[slot]
+            if depth > 1 and edge[slot] == edge[path[depth - 2]]:
+                continue
+            if active[head]:
+                path[depth - 1] = slot
+                first = depth - 1
+                while stack[first] != head:
+                    first -= 1
+                return first, depth
+            if not visited[head]:
+                visited[head] = active[head] = True
+                path[depth - 1] = slot
+                stack[depth] = head
+                depth += 1
+    return 0, 0

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import random
+from contextlib import nullcontext
 from typing import Any
 
 import networkx as nx
 import numpy as np
 import pytest
 
-from tests.nx_backend.test_results import BIPARTITE, CONNECTED, DIRECTED, GRAPHS, SPARSE, STRONG, TREE, weighted
+from tests.nx_backend.test_results import BIPARTITE, CONNECTED, DIRECTED, GRAPHS, LOOPS, SPARSE, STRONG, TREE, weighted
 
 pytestmark = pytest.mark.costly
 bipartite = nx.bipartite
@@ -187,3 +189,73 @@ def test_girth(length: int) -> None:
     assert nx.girth(G, backend="semiring") == nx.girth(G) == length
     G.remove_edge(0, 1)
     assert nx.girth(G, backend="semiring") == nx.girth(G)
+
+
+def small(kind: Any, seed: int) -> Any:
+    """A graph of few nodes, mostly with self-loops and parallel edges."""
+    drawn = random.Random(seed)
+    G = kind(nx.gnp_random_graph(drawn.randint(1, 14), drawn.choice([0.03, 0.08, 0.2]), seed=seed, directed=True))
+    if seed % 3:
+        G.add_edges_from([(0, 0), *list(G.edges())[::3]])
+    for number, (*_, data) in enumerate(G.edges(data=True)):
+        data["weight"] = number % 5 + (seed % 2) / 2
+    return nx.relabel_nodes(G, {node: f"n{node}" for node in G})
+
+
+def result_of(function: Any, *args: Any, **how: Any) -> Any:
+    try:
+        return function(*args, **how)
+    except nx.NetworkXException as error:
+        return type(error), str(error)
+
+
+@pytest.mark.parametrize("kind", [nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph])
+def test_the_first_cycle_is_that_of_networkx(kind: Any) -> None:
+    for seed in range(40):
+        G = small(kind, seed)
+        for source in (None, "n0", ["n0", next(reversed(list(G)))], "none"):
+            assert result_of(nx.find_cycle, G, source, backend="semiring") == result_of(nx.find_cycle, G, source)
+    with pytest.raises(NotImplementedError):
+        nx.find_cycle(G, orientation="ignore", backend="semiring")
+
+
+@pytest.mark.parametrize("kind", [nx.DiGraph, nx.MultiDiGraph])
+@pytest.mark.parametrize("resolution", [0.5, 1, 2])
+def test_directed_communities_are_those_of_networkx_for_the_same_seed(kind: Any, resolution: float) -> None:
+    for seed in range(12):
+        G = small(kind, seed)
+        weight = None if seed % 4 == 0 else "weight"
+        if not G.number_of_edges() or not G.size(weight=weight):
+            with pytest.raises(ZeroDivisionError) if G.number_of_edges() else nullcontext():
+                list(nx.community.louvain_partitions(G, weight=weight, seed=seed, backend="semiring"))
+            continue
+        how = {"weight": weight, "resolution": resolution, "seed": seed}
+        levels = list(nx.community.louvain_partitions(G, **how))
+        assert list(nx.community.louvain_partitions(G, **how, backend="semiring")) == levels
+        assert nx.community.louvain_communities(G, **how, backend="semiring") == levels[-1]
+        assert nx.community.louvain_communities(G, **how, max_level=1, backend="semiring") == levels[0]
+
+
+def test_common_ancestors_lead_to_no_other_one() -> None:
+    for seed in range(12):
+        drawn = small(nx.DiGraph, seed)
+        G = nx.DiGraph((u, v) for u, v in drawn.edges if int(u[1:]) < int(v[1:]))
+        if not len(G):
+            continue
+        expected = dict(nx.all_pairs_lowest_common_ancestor(G))
+        found = dict(nx.all_pairs_lowest_common_ancestor(G, backend="semiring"))
+        assert list(found) == list(expected)
+        for pair, node in found.items():
+            above = set.intersection(*(nx.ancestors(G, end) | {end} for end in pair))
+            assert node in above
+            assert not nx.descendants(G, node) & above
+        for few in (list(found)[:3], list(found)[:30]):
+            assert set(dict(nx.all_pairs_lowest_common_ancestor(G, few, backend="semiring"))) == set(few)
+
+
+@pytest.mark.parametrize("function", [nx.triangles, nx.clustering])
+def test_triangles_of_few_nodes(function: Any) -> None:
+    for G in (LOOPS, SPARSE):
+        for nodes in ("n1", ["n1"], ["n2", "none", "n1"], list(G), []):
+            assert function(G, nodes, backend="semiring") == pytest.approx(function(G, nodes))
+        assert function(G, iter(["n1", "n2"]), backend="semiring") == pytest.approx(function(G, ["n1", "n2"]))
