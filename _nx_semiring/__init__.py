@@ -387,7 +387,7 @@ FUNCTIONS: Final[dict[str, str]] = {
 
 #: Where matrices are made, None for the configured device; and the nodes and edges from which automatic dispatch uses
 #: the backend, None for the measured costs of each function.
-SETTINGS: Final[dict[str, Any]] = {"device": None, "minimum_size": 10_000}
+SETTINGS: Final[dict[str, Any]] = {"device": None, "minimum_size": None}
 
 
 def get_info() -> dict[str, Any]:

@@ -58,7 +58,7 @@ def sets(G: Graph, top_nodes: Any = None) -> tuple[set[Node], set[Node]]:
     return set(G.labels(np.flatnonzero(colours == 1))), set(G.labels(np.flatnonzero(colours == 0)))
 
 
-@implements(cheap=True)
+@implements()
 def density(B: Graph, nodes: Any) -> float:
     """Return edges / the possible edges between two sets."""
     edges, size = B.number_of_edges(), len(nodes)
@@ -68,7 +68,7 @@ def density(B: Graph, nodes: Any) -> float:
     return edges / (2 * pairs) if B.is_directed() else edges / pairs
 
 
-@implements(cheap=True)
+@implements()
 def bipartite_degree_centrality(G: Graph, nodes: Any) -> dict[Node, float]:
     """Return degree / the size of the other set."""
     top = set(nodes)

@@ -148,19 +148,19 @@ def _reached(
     return distance_rows(G, rows, weight, reverse=reverse, with_rows=True)
 
 
-@implements(cheap=True)
+@implements()
 def degree_centrality(G: Graph) -> dict[Node, float]:
     """Return degree / (n - 1) by node; a self-loop counts twice."""
     return _degree_centrality(G, G.degrees("both"))
 
 
-@implements(cheap=True)
+@implements()
 def in_degree_centrality(G: Graph) -> dict[Node, float]:
     """Return in-degree / (n - 1) by node."""
     return _degree_centrality(G, G.degrees("in"))
 
 
-@implements(cheap=True)
+@implements()
 def out_degree_centrality(G: Graph) -> dict[Node, float]:
     """Return out-degree / (n - 1) by node."""
     return _degree_centrality(G, G.degrees("out"))
@@ -233,19 +233,19 @@ def _converged(G: Graph, compute: Any, max_iter: int) -> dict[Node, float]:
         raise nx.PowerIterationFailedConvergence(max_iter) from failure
 
 
-@implements(cheap=True)
+@implements()
 def group_degree_centrality(G: Graph, S: Any) -> float:
     """Return the share of the nodes outside the group that are neighbours of it."""
     return _group_degree(G, S, reverse=False)
 
 
-@implements(cheap=True)
+@implements()
 def group_in_degree_centrality(G: Graph, S: Any) -> float:
     """Return the share of the nodes outside the group with an edge into it."""
     return _group_degree(G, S, reverse=True)
 
 
-@implements(cheap=True)
+@implements()
 def group_out_degree_centrality(G: Graph, S: Any) -> float:
     """Return the share of the nodes outside the group with an edge from it."""
     return _group_degree(G, S, reverse=False)

@@ -56,7 +56,7 @@ def _order(G: Graph, strategy: str) -> NDArray[np.int64]:
     return order
 
 
-@implements(cheap=True)
+@implements()
 def dominating_set(G: Graph, start_with: Any = None) -> set[Node]:
     """Return a maximal independent set, of which each other node is a neighbour."""
     if len(G) == 0 or G.is_directed():

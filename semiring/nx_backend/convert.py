@@ -33,6 +33,7 @@ __all__ = [
     "convert_to_nx",
     "deep",
     "every_edge",
+    "is_view",
     "joined",
     "plain_class",
     "subgraph",
@@ -74,13 +75,18 @@ def convert_from_nx(
 
     Notes
     -----
-    O(nodes + edges).  Attributes are copied, their values are not.  The attributes of the graph are always kept: the
-    key of NetworkX's cache does not depend on `preserve_graph_attrs`.
+    O(nodes + edges).  Attributes are copied, their values are not.  The conversion of a view is not cached.  The
+    attributes of the graph are always kept: the key of NetworkX's cache does not depend on `preserve_graph_attrs`.
     """
     if isinstance(graph, Graph):
         return graph
     if not isinstance(graph, nx.Graph) or _has_own_adjacency(type(graph)):
         raise NotImplementedError(f"a graph of type {type(graph).__name__}")
+    if is_view(graph):
+        # A change of the graph beneath does not clear the cache of its view.  NetworkX disables caching by None; the
+        # dictionary that it is about to fill, which copies of the view share, is detached by clearing.
+        nx._clear_cache(graph)
+        graph.__networkx_cache__ = None
     neighbours = read_neighbours(graph)
     columns: dict[Hashable, Column] = {}
     edge_dicts = None
@@ -115,9 +121,13 @@ def convert_from_nx(
         graph=graph.graph,
         kind=type(graph),
         # The dictionaries of a graph that the dispatch converts are those of the cached graph as long as it is cached.
-        source=None if name is None else Source(graph._adj, graph._node),
-        device=getattr(getattr(nx.config.backends, "semiring", None), "device", None),
+        source=None if name is None else Source(graph._adj, graph._node, graph.graph),
     )
+
+
+def is_view(graph: Any) -> bool:
+    """Return whether a graph of NetworkX shows the nodes and edges of another one."""
+    return hasattr(graph, "_graph") or not isinstance(graph._adj, dict)
 
 
 def _has_own_adjacency(kind: type) -> bool:
@@ -161,8 +171,7 @@ def whole(G: Graph) -> Graph:
         G.neighbours,
         edge_dicts=list(edge_data(G.source.adjacency, G.neighbours)),
         node_data=list(G.source.nodes.values()),
-        graph=G.graph,
-        device=G.device,
+        graph=G.source.graph,
     )
 
 
@@ -212,7 +221,7 @@ def added(G: Graph, edges: NDArray[np.int64], chosen: NDArray[np.int64] | None =
         first = slots if part.once is None else slots[part.once]
         dicts = list(map(dicts.__getitem__, old.edge[first].tolist()))
     columns = {} if dicts is not None else {name: column[slots] for name, column in G.columns.items()}
-    return Graph(part, columns=columns, edge_dicts=dicts, node_data=data, graph=G.graph, device=G.device)
+    return Graph(part, columns=columns, edge_dicts=dicts, node_data=data, graph=G.graph)
 
 
 def joined(

@@ -84,7 +84,7 @@ def transitive_reduction(G: Graph) -> nx.DiGraph:
     return _graph(list(G.nodes), True, np.asarray(tails), np.asarray(heads))
 
 
-@implements(cheap=True)
+@implements()
 def moral_graph(G: Graph) -> nx.Graph:
     """Return the graph without directions, and with an edge between each two predecessors of a node."""
     if G.is_multigraph():
@@ -100,7 +100,7 @@ def moral_graph(G: Graph) -> nx.Graph:
     return H
 
 
-@implements(cheap=True)
+@implements()
 def stochastic_graph(G: Graph, copy: bool = True, weight: Any = "weight") -> nx.DiGraph:
     """Return the graph with the weights of the edges from each node divided by their sum."""
     if not copy or weight is None:

@@ -61,19 +61,23 @@ def partitions(
         level = _merged(community, len(kept), level.tails, level.heads, level.weights)
 
 
+def _distinct(
+    ends: NDArray[np.int64], near: NDArray[np.int64], weights: NDArray[np.float64], n: int
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Return the first of equal pairs, by `ends` and then by when they occur, and the sum of the weights of each."""
+    pairs, first, number = np.unique(ends * n + near, return_index=True, return_inverse=True)
+    order = np.lexsort((first, pairs // n))
+    sums: NDArray[np.float64] = np.bincount(number, weights=weights, minlength=pairs.size).astype(np.float64)
+    return first[order], sums[order]
+
+
 def _merged(
-    community: NDArray[np.int64],
-    n: int,
-    tails: NDArray[np.int64],
-    heads: NDArray[np.int64],
-    weights: NDArray[np.float64],
+    community: NDArray[np.int64], n: int, tails: NDArray[np.int64], heads: NDArray[np.int64], weights: NDArray[Any]
 ) -> _Level:
     """Return the graph of communities, whose edges are added in the order of the edges between their members."""
     tails, heads = community[tails], community[heads]
-    pairs, first, number = np.unique(tails * max(n, 1) + heads, return_index=True, return_inverse=True)
-    order = np.lexsort((first, pairs // max(n, 1)))
-    chosen = first[order]
-    return _Level(n, tails[chosen], heads[chosen], np.bincount(number, weights, len(pairs))[order], chosen)
+    chosen, sums = _distinct(tails, heads, weights, n)
+    return _Level(n, tails[chosen], heads[chosen], sums, chosen)
 
 
 def _neighbours(level: _Level) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
@@ -82,12 +86,9 @@ def _neighbours(level: _Level) -> tuple[NDArray[np.int64], NDArray[np.int64], ND
     back = other[np.argsort(level.added[other], kind="stable")]
     ends = np.concatenate([level.tails[other], level.heads[back]])
     near = np.concatenate([level.heads[other], level.tails[back]])
-    weights = np.concatenate([level.weights[other], level.weights[back]])
-    pairs, first, number = np.unique(ends * max(level.n, 1) + near, return_index=True, return_inverse=True)
-    order = np.lexsort((first, pairs // max(level.n, 1)))
-    chosen = first[order]
+    chosen, sums = _distinct(ends, near, np.concatenate([level.weights[other], level.weights[back]]), level.n)
     indptr = np.append(0, np.cumsum(np.bincount(ends[chosen], minlength=level.n)))
-    return indptr, near[chosen], np.bincount(number, weights, len(pairs))[order]
+    return indptr, near[chosen], sums
 
 
 def _modularity(level: _Level, community: NDArray[np.int64], total: float, resolution: float) -> float:

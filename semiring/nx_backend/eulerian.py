@@ -15,7 +15,7 @@ from .registry import implements, refuse
 from .search import breadth_first
 
 
-@implements(cheap=True)
+@implements()
 def is_eulerian(G: Graph) -> bool:
     """Return whether a closed walk passes over every edge once."""
     if G.is_directed():
@@ -23,7 +23,7 @@ def is_eulerian(G: Graph) -> bool:
     return bool((G.degrees() % 2 == 0).all()) and is_connected(G)
 
 
-@implements(cheap=True)
+@implements()
 def has_eulerian_path(G: Graph, source: Any = None) -> bool:
     """Return whether a walk passes over every edge once."""
     if is_eulerian(G):
@@ -41,7 +41,7 @@ def has_eulerian_path(G: Graph, source: Any = None) -> bool:
     return bool((np.abs(excess) <= 1).all()) and max(ends) <= 1 and sr.is_connected(G.structure)
 
 
-@implements(cheap=True)
+@implements()
 def is_semieulerian(G: Graph) -> bool:
     """Return whether a walk, but no closed one, passes over every edge once."""
     return has_eulerian_path(G) and not is_eulerian(G)

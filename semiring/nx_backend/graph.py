@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from semiring import Matrix, Vector
 from semiring.io.networkx_arrays import Column, Neighbours, column_of, objects_of, read_column
 
+from .settings import device
+
 Node = Hashable
 
 #: NetworkX's limit of exact integer sums here: beyond it Python's integers continue, and int64 does not.
@@ -20,10 +22,11 @@ _LARGEST_SUM = 2**62
 
 
 class Source(NamedTuple):
-    """The dictionaries of the graph of NetworkX that a graph was converted from: of its neighbours and its nodes."""
+    """The dictionaries of the graph of NetworkX that a graph was converted from: of neighbours, nodes and itself."""
 
     adjacency: Mapping[Node, Any]
     nodes: Mapping[Node, dict[Any, Any]]
+    graph: Mapping[Any, Any]
 
 
 class Graph:
@@ -44,13 +47,11 @@ class Graph:
         The class of the graph of NetworkX.
     source : Source, optional
         Where attributes that were not converted can still be read.
-    device : str, optional
-        Where matrices are made; by default the configured device.
 
     Notes
     -----
-    Matrices are made when first needed, and kept as long as the graph.  NetworkX keeps the graph in
-    ``G.__networkx_cache__`` and drops it when `G` changes.
+    Matrices are made when first needed, on the device of the settings at that time, and kept as long as the graph.
+    NetworkX keeps the graph in ``G.__networkx_cache__`` and drops it when `G` changes.
     """
 
     __networkx_backend__ = "semiring"
@@ -65,7 +66,6 @@ class Graph:
         graph: Mapping[Any, Any] | None = None,
         kind: type | None = None,
         source: Source | None = None,
-        device: str | None = None,
     ) -> None:
         self.__networkx_cache__: dict[str, Any] = {}
         self.neighbours = neighbours
@@ -75,7 +75,6 @@ class Graph:
         self.graph = dict(graph or {})
         self.kind = kind
         self.source = source
-        self.device = device
         self._matrices: dict[Any, Any] = {}
 
     def __len__(self) -> int:
@@ -96,6 +95,11 @@ class Graph:
 
     def __repr__(self) -> str:
         return f"<{self}>"
+
+    @property
+    def device(self) -> str:
+        """Where matrices are made."""
+        return device()
 
     def is_directed(self) -> bool:
         """Return whether edges have a direction."""
@@ -280,7 +284,8 @@ class Graph:
     # Matrices ----------------------------------------------------------------------------------------------------
 
     def kept(self, key: Any, make: Callable[[], Any]) -> Any:
-        """Return a result that only depends on the graph, made when first needed."""
+        """Return a result that only depends on the graph, made when first needed on each device."""
+        key = (self.device, key)
         if key not in self._matrices:
             self._matrices[key] = make()
         return self._matrices[key]

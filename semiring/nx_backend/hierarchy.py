@@ -44,7 +44,7 @@ def global_reaching_centrality(G: Graph, weight: Any = None, normalized: bool = 
     return float((found.max() - found).sum() / (len(G) - 1))
 
 
-@implements(cheap=True)
+@implements()
 def local_reaching_centrality(
     G: Graph, v: Node, paths: Any = None, weight: Any = None, normalized: bool = True
 ) -> float:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import wraps
 from inspect import signature
 from typing import Any
-
-import networkx as nx
 
 from . import (  # noqa: F401  registers the functions of each
     ancestry,
@@ -44,15 +43,17 @@ from . import (  # noqa: F401  registers the functions of each
     products,
     projections,
     sets,
+    settings,
     similarity,
     structure,
     traversal,
     unweighted,
     weighted,
 )
+from .automatic import has_run, should_run
 from .convert import convert_from_nx, convert_to_nx
 from .differences import on_start_tests
-from .registry import CHEAP, FUNCTIONS
+from .registry import FUNCTIONS
 
 __all__ = ["Backend", "backend"]
 
@@ -69,35 +70,38 @@ class Backend:
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         try:
-            return FUNCTIONS[name]
+            function = FUNCTIONS[name]
         except KeyError:
             raise AttributeError(f"the semiring backend has no function {name!r}") from None
+
+        @wraps(function)
+        def call(*args: Any, **kwargs: Any) -> Any:
+            result = function(*args, **kwargs)
+            has_run(name, args, kwargs)
+            return result
+
+        setattr(self, name, call)
+        return call
 
     def __dir__(self) -> list[str]:
         return sorted({*super().__dir__(), *FUNCTIONS})
 
     def can_run(self, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bool | str:
-        """Return whether a call can be computed, or why not.  What only the graph shows is refused by the function."""
+        """Return whether a call can be computed, or why not.  What only the graph shows is refused by the function.
+
+        NetworkX asks before every call, so a wrong device is an error here, whether or not a conversion is cached.
+        """
         if name not in FUNCTIONS:
             return f"{name} is not implemented"
-        given = signature(FUNCTIONS[name]).bind_partial(*args, **kwargs).arguments
-        for parameter in _LENGTHS:
-            if callable(given.get(parameter)):
-                return f"a function as {parameter}"
+        settings.check()
+        if any(map(callable, args)) or any(map(callable, kwargs.values())):
+            given = signature(FUNCTIONS[name]).bind_partial(*args, **kwargs).arguments
+            for parameter in _LENGTHS:
+                if callable(given.get(parameter)):
+                    return f"a function as {parameter}"
         return True
 
-    def should_run(self, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bool | str:
-        """Return whether the conversion of the graph pays, or why not."""
-        G: Any = args[0] if args else next(iter(kwargs.values()), None)
-        cache = getattr(G, "__networkx_cache__", None) or {}
-        if cache.get("backends", {}).get("semiring"):
-            return True
-        if name in CHEAP:
-            return "NetworkX answers in less time than the conversion of the graph takes"
-        least = nx.config.backends.semiring.minimum_size
-        if hasattr(G, "number_of_edges") and len(G) < least and len(G) + G.number_of_edges() < least:
-            return f"the graph has fewer than {least} nodes and edges"
-        return True
+    should_run = staticmethod(should_run)
 
 
 backend = Backend()

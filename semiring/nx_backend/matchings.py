@@ -45,13 +45,13 @@ def _matched(G: Graph, matching: Any) -> NDArray[np.bool_] | None:
     return np.frombuffer(matched, np.bool_) if is_matching else None
 
 
-@implements(cheap=True)
+@implements()
 def is_matching(G: Graph, matching: Any) -> bool:
     """Return whether no two edges have a common node."""
     return _matched(G, matching) is not None
 
 
-@implements(cheap=True)
+@implements()
 def is_maximal_matching(G: Graph, matching: Any) -> bool:
     """Return whether the edges are a matching to which no edge can be added."""
     if G.is_multigraph():
@@ -60,7 +60,7 @@ def is_maximal_matching(G: Graph, matching: Any) -> bool:
     return matched is not None and not bool((~matched[G.rows] & ~matched[G.cols] & (G.rows != G.cols)).any())
 
 
-@implements(cheap=True)
+@implements()
 def is_perfect_matching(G: Graph, matching: Any) -> bool:
     """Return whether the edges are a matching that joins every node."""
     matched = _matched(G, matching)

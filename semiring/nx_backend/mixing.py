@@ -134,13 +134,13 @@ def _correlation(x: NDArray[Any], y: NDArray[Any]) -> float:
     return float((x * y).sum()) / spread
 
 
-@implements(cheap=True)
+@implements()
 def node_degree_xy(G: Graph, x: str = "out", y: str = "in", weight: Any = None, nodes: Any = None) -> Any:
     """Yield the degrees of the two ends of each edge."""
     return _degree_mixing(G, x, y, weight, nodes).listed()
 
 
-@implements(cheap=True)
+@implements()
 def node_attribute_xy(G: Graph, attribute: Any, nodes: Any = None) -> Any:
     """Yield the attributes of the two ends of each edge."""
     return _attribute_mixing(G, attribute, nodes).listed()
@@ -256,7 +256,7 @@ def average_neighbor_degree(
     return G.select(found, nodes)
 
 
-@implements(cheap=True)
+@implements()
 def average_degree_connectivity(
     G: Graph, source: str = "in+out", target: str = "in+out", nodes: Any = None, weight: Any = None
 ) -> dict[Any, Any]:

@@ -138,7 +138,7 @@ def onion_layers(G: Graph) -> dict[Node, int]:
     return dict(zip(G.labels(listed), layer[listed].tolist(), strict=True))
 
 
-@implements(cheap=True)
+@implements()
 def edge_boundary(
     G: Graph, nbunch1: Any, nbunch2: Any = None, data: Any = False, keys: bool = False, default: Any = None
 ) -> Iterator[tuple[Any, ...]]:
@@ -162,14 +162,14 @@ def edge_boundary(
     return iter(list(zip(*parts, strict=True)))
 
 
-@implements(cheap=True)
+@implements()
 def score_sequence(G: Graph) -> list[int]:
     """Return the numbers of edges from the nodes of a tournament, in ascending order."""
     found: list[int] = np.sort(G.degrees("out")).tolist()
     return found
 
 
-@implements(cheap=True)
+@implements()
 def is_reachable(G: Graph, s: Node, t: Node) -> bool:
     """Return whether a path leads from one node of a tournament to another."""
     if not is_tournament(G) or s not in G or t not in G:

@@ -35,7 +35,7 @@ def complement(G: Graph) -> nx.Graph:
     return convert_to_nx(Graph(part))
 
 
-@implements(cheap=True)
+@implements()
 def reverse(G: Graph, copy: bool = True) -> nx.DiGraph:
     """Return the graph with the directions of its edges reversed."""
     if not G.is_directed():
@@ -72,7 +72,7 @@ def _relabelled(G: Graph, nodes: list[Node]) -> Graph:
     )
 
 
-@implements(cheap=True)
+@implements()
 def convert_node_labels_to_integers(
     G: Graph, first_label: int = 0, ordering: str = "default", label_attribute: str | None = None
 ) -> nx.Graph:
@@ -88,7 +88,7 @@ def convert_node_labels_to_integers(
     return made
 
 
-@implements(cheap=True)
+@implements()
 def relabel_nodes(G: Graph, mapping: Any, copy: bool = True) -> nx.Graph:
     """Return the graph with other names of its nodes."""
     if not copy:
@@ -102,7 +102,7 @@ def relabel_nodes(G: Graph, mapping: Any, copy: bool = True) -> nx.Graph:
     return convert_to_nx(_relabelled(G, nodes))
 
 
-@implements(cheap=True)
+@implements()
 def to_dict_of_lists(G: Graph, nodelist: Any = None) -> dict[Node, list[Node]]:
     """Return the list of the neighbours of each node."""
     if nodelist is not None:

@@ -73,7 +73,7 @@ def resource_allocation_index(G: Graph, ebunch: Any = None) -> Scores:
     return _scores(G, ebunch, sr.resource_allocation, same=False)
 
 
-@implements(cheap=True)
+@implements()
 def preferential_attachment(G: Graph, ebunch: Any = None) -> Scores:
     """Yield the product of the degrees of two nodes."""
     pairs, rows, cols = _pairs(G, ebunch)

@@ -11,27 +11,19 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 #: What NetworkX calls, by name.
 FUNCTIONS: dict[str, Callable[..., Any]] = {}
-#: Functions that take NetworkX less time than the conversion of the graph.
-CHEAP: set[str] = set()
 
 
-def implements(*, cheap: bool = False, name: str | None = None) -> Callable[[F], F]:
+def implements(name: str | None = None) -> Callable[[F], F]:
     """Register a function under its own name, or that of the dispatch namespace where it differs.
 
     Parameters
     ----------
-    cheap : bool
-        NetworkX answers in less time than the conversion takes: under automatic dispatch the function runs only where
-        the converted graph is in the cache.
     name : str, optional
         The name of the dispatch namespace.
     """
 
     def register(function: F) -> F:
-        known = name or function.__name__
-        FUNCTIONS[known] = function
-        if cheap:
-            CHEAP.add(known)
+        FUNCTIONS[name or function.__name__] = function
         return function
 
     return register

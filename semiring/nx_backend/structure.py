@@ -16,7 +16,7 @@ from .registry import implements, refuse
 from .sorted_sets import among, distinct
 
 
-@implements(cheap=True)
+@implements()
 def is_isolate(G: Graph, n: Node) -> bool:
     """Return whether a node has no edge."""
     row = G.index.get(n)
@@ -25,31 +25,31 @@ def is_isolate(G: Graph, n: Node) -> bool:
     return bool(G.degrees()[row] == 0)
 
 
-@implements(cheap=True)
+@implements()
 def isolates(G: Graph) -> Iterator[Node]:
     """Yield the nodes without edges."""
     return iter(G.labels(np.flatnonzero(G.degrees() == 0)))
 
 
-@implements(cheap=True)
+@implements()
 def number_of_isolates(G: Graph) -> int:
     """Return the number of nodes without edges."""
     return int(np.count_nonzero(G.degrees() == 0))
 
 
-@implements(cheap=True)
+@implements()
 def number_of_selfloops(G: Graph) -> int:
     """Return the number of self-loops."""
     return G.loops
 
 
-@implements(cheap=True)
+@implements()
 def is_empty(G: Graph) -> bool:
     """Return whether there is no edge."""
     return len(G.cols) == 0
 
 
-@implements(cheap=True)
+@implements()
 def is_negatively_weighted(G: Graph, edge: Any = None, weight: Any = "weight") -> bool:
     """Return whether an edge has a negative weight."""
     if edge is not None:
@@ -58,7 +58,7 @@ def is_negatively_weighted(G: Graph, edge: Any = None, weight: Any = "weight") -
     return values is not None and bool((values < 0).any())
 
 
-@implements(cheap=True)
+@implements()
 def overall_reciprocity(G: Graph) -> float:
     """Return the share of edges whose reverse is an edge."""
     if G.is_multigraph():
@@ -73,7 +73,7 @@ def overall_reciprocity(G: Graph) -> float:
     return (edges - pairs) * 2 / edges
 
 
-@implements(cheap=True)
+@implements()
 def reciprocity(G: Graph, nodes: Any = None) -> Any:
     """Return the share of each node's edges whose reverse is an edge."""
     if nodes is None:
@@ -103,33 +103,33 @@ def _some_nodes(G: Graph) -> None:
         raise nx.NetworkXPointlessConcept("G has no nodes.")
 
 
-@implements(cheap=True)
+@implements()
 def is_forest(G: Graph) -> bool:
     """Return whether there is no cycle, without directions."""
     _some_nodes(G)
     return G.number_of_edges() == len(G) - _components(G)
 
 
-@implements(cheap=True)
+@implements()
 def is_tree(G: Graph) -> bool:
     """Return whether the graph is connected and has no cycle, without directions."""
     _some_nodes(G)
     return G.number_of_edges() == len(G) - 1 and sr.is_connected(G.structure)
 
 
-@implements(cheap=True)
+@implements()
 def is_arborescence(G: Graph) -> bool:
     """Return whether the graph is a tree whose edges lead away from a root."""
     return is_tree(G) and bool((G.degrees("in") <= 1).all())
 
 
-@implements(cheap=True)
+@implements()
 def is_branching(G: Graph) -> bool:
     """Return whether the graph is a forest whose edges lead away from roots."""
     return is_forest(G) and bool((G.degrees("in") <= 1).all())
 
 
-@implements(cheap=True)
+@implements()
 def is_regular(G: Graph) -> bool:
     """Return whether all nodes have the same degree, of a directed graph both in- and out-degree."""
     if len(G) == 0:
@@ -138,13 +138,13 @@ def is_regular(G: Graph) -> bool:
     return all(len(distinct(G.degrees(kind))) == 1 for kind in kinds)
 
 
-@implements(cheap=True)
+@implements()
 def is_k_regular(G: Graph, k: int) -> bool:
     """Return whether all nodes have degree k."""
     return bool((G.degrees() == k).all())
 
 
-@implements(cheap=True)
+@implements()
 def s_metric(G: Graph) -> float:
     """Return the sum over the edges of the product of the degrees of their ends."""
     degrees = G.degrees()
@@ -259,7 +259,7 @@ def is_dominating_set(G: Graph, nbunch: Any) -> bool:
     return bool((_mask(G, nbunch) | _neighbourhood(G, nbunch)).all())
 
 
-@implements(cheap=True)
+@implements()
 def is_tournament(G: Graph) -> bool:
     """Return whether exactly one edge joins each two nodes."""
     n = len(G)

@@ -53,7 +53,7 @@ def all_pairs_shortest_path(G: Graph, cutoff: float | None = None) -> Iterator[t
     return ((node, paths(breadth_first(G, [row], depth=cutoff), G)) for row, node in enumerate(G.nodes))
 
 
-@implements(cheap=True)
+@implements()
 def bidirectional_shortest_path(G: Graph, source: Node, target: Node) -> list[Node]:
     """Return a shortest path."""
     start, end = G.row(source, f"Source {source} is not in G"), G.row(target, f"Target {target} is not in G")
@@ -63,14 +63,14 @@ def bidirectional_shortest_path(G: Graph, source: Node, target: Node) -> list[No
     return G.labels(found)
 
 
-@implements(cheap=True)
+@implements()
 def has_path(G: Graph, source: Node, target: Node) -> bool:
     """Return whether a path leads from the source to the target."""
     start, end = G.row(source, f"Source {source} is not in G"), G.row(target, f"Target {target} is not in G")
     return sr.has_path(G.structure, start, end)
 
 
-@implements(cheap=True)
+@implements()
 def efficiency(G: Graph, u: Node, v: Node) -> float:
     """Return 1 / distance; 0 without a path."""
     start, end = G.row(u, f"Source {u} is not in G"), G.row(v, f"Target {v} is not in G")

@@ -4,6 +4,7 @@
 The names of files contain the Python version, so that versions share the folder and never read each other's files.
 ``cuda/KEY.bin``  machine code of NVRTC.  The key is a digest of the kernel's text, the GPU architecture, the options
 and the version of NVRTC: every Python version reads the same files.
+``networkx/VERSION/CALL.ran``  empty files: the kernels of a call of the NetworkX backend are among those above.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ __all__ = ["CacheFacts", "clear", "facts"]
 _WRITTEN = {
     "cpu": re.compile(r"[0-9a-f]{16}/\w+/[^/]+\.nb[ci](?:\.tmp\.\w+)?"),
     "cuda": re.compile(r"[0-9a-f]{64}\.bin|\w+\.part"),
+    "networkx": re.compile(r"[\w.+-]+/[\w.]+\.ran"),
 }
 _KERNELS = (".nbc", ".bin")
 

@@ -13,8 +13,9 @@ import pytest
 from networkx.utils.backends import _registered_algorithms
 
 import _nx_semiring
+from semiring.exceptions import InvalidValue
 from semiring.nx_backend import backend
-from semiring.nx_backend.registry import CHEAP, FUNCTIONS
+from semiring.nx_backend.registry import FUNCTIONS
 from tests.networkx_conformance.installed import ROOT, entry_points
 
 
@@ -89,37 +90,6 @@ def test_kinds_of_graphs_are_refused_as_by_networkx(decorated: str) -> None:
         list(function(G, backend="semiring"))
 
 
-class TestShouldRun:
-    """Under automatic dispatch."""
-
-    def test_small_graphs_stay(self) -> None:
-        reason = backend.should_run("pagerank", (nx.path_graph(10),), {})
-        assert isinstance(reason, str)
-        assert "fewer than 10000" in reason
-        with nx.config.backends.semiring(minimum_size=10):
-            assert backend.should_run("pagerank", (nx.path_graph(10),), {}) is True
-
-    def test_large_graphs_are_converted_unless_the_function_is_cheap(self) -> None:
-        G = nx.path_graph(6_000)
-        assert backend.should_run("pagerank", (G,), {}) is True
-        assert backend.should_run("pagerank", (), {"G": G}) is True
-        assert isinstance(backend.should_run("number_of_isolates", (G,), {}), str)
-        assert "number_of_isolates" in CHEAP
-
-    def test_converted_graphs_are_used(self) -> None:
-        G = nx.path_graph(10)
-        nx.pagerank(G, backend="semiring")
-        assert backend.should_run("number_of_isolates", (G,), {}) is True
-
-    def test_automatic_dispatch(self) -> None:
-        small, large = nx.path_graph(4), nx.path_graph(6_000)
-        with nx.config(backend_priority=["semiring"]):
-            nx.pagerank(small)
-            nx.pagerank(large)
-        assert "backends" not in small.__networkx_cache__
-        assert "semiring" in large.__networkx_cache__["backends"]
-
-
 def test_what_the_backend_refuses_falls_back() -> None:
     G = nx.complete_graph(130)
     nx.set_edge_attributes(G, -1.0, "weight")
@@ -137,3 +107,38 @@ def test_graphs_of_the_backend_are_accepted() -> None:
     assert str(H) == "semiring Graph with 34 nodes and 78 edges"
     with nx.config(fallback_to_nx=True):
         assert len(nx.dispersion(H)) == len(nx.dispersion(G))
+
+
+@pytest.mark.parametrize("cached", [False, True])
+@pytest.mark.parametrize("device", ["gpu", "cuda:0", 7, ""])
+def test_a_wrong_device_is_an_error_whether_or_not_the_graph_is_converted(device: Any, cached: bool) -> None:
+    G = nx.path_graph(4)
+    if cached:
+        nx.pagerank(G, backend="semiring")
+    with nx.config.backends.semiring(device=device):
+        with pytest.raises(InvalidValue, match="a device is 'cpu' or 'cuda'"):
+            nx.pagerank(G, backend="semiring")
+        with nx.config(backend_priority=["semiring"]), pytest.raises(InvalidValue, match="a device is"):
+            nx.pagerank(G)
+        with pytest.raises(InvalidValue, match="a device is"):
+            _ = backend.convert_from_nx(G).structure
+    assert len(nx.pagerank(G, backend="semiring")) == 4
+
+
+@pytest.mark.parametrize("size", ["many", float("nan"), [1]])
+def test_a_wrong_size_is_an_error(size: Any) -> None:
+    with (
+        nx.config(backend_priority=["semiring"]),
+        nx.config.backends.semiring(minimum_size=size),
+        pytest.raises(InvalidValue, match="minimum_size: expected a number or None"),
+    ):
+        nx.pagerank(nx.path_graph(4))
+
+
+def test_matrices_of_a_converted_graph_are_made_on_the_device_of_the_call() -> None:
+    H: Any = backend.convert_from_nx(nx.path_graph(4))
+    first = H.structure
+    with nx.config.backends.semiring(device="cpu"):
+        assert H.structure.device == H.device == "cpu"
+        assert H.structure is H.structure
+    assert H.structure is first

@@ -1,0 +1,164 @@
+"""NetworkX's automatic dispatch with the backend, compared with NetworkX alone, on graphs of four sizes.
+
+    python -m benchmarks.networkx_automatic --device cpu
+    python -m benchmarks.networkx_automatic --device cpu --sizes 10 100     to try the program itself
+
+Graphs have four edges a node.  "first" is one call on a graph without a conversion, in a process that has loaded the
+backend and not used it, whatever the call compiles; "cached" the least of calls on a graph that the backend has
+converted before.  A ratio is the time with ``backend_priority=["semiring"]`` over that of NetworkX.  Exits with 1 if it
+exceeds 1.2 for a cached call of at least .1 ms in NetworkX, or a first one of at least 10 ms; what is added to shorter
+calls is a row of its own.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import networkx as nx
+
+import semiring as sr
+
+from . import arguments
+from .report import Peer, Report, Row
+
+SIZES = (10, 100, 1_000, 10_000)
+BOUND = 1.2
+# The milliseconds in NetworkX from which a ratio counts; to shorter calls the dispatch adds a constant.
+SHORTEST_MS = {"first": 10.0, "cached": 0.1}
+# The processor time of one measurement in seconds, of calls after the first.
+BUDGET = 0.1
+
+FUNCTIONS: dict[str, Callable[[Any], Any]] = {
+    "pagerank": nx.pagerank,
+    "shortest_path_length of a pair": lambda G: nx.shortest_path_length(G, 0, len(G) // 2),
+    "shortest_path of a pair": lambda G: nx.shortest_path(G, 0, len(G) // 2),
+    "has_path": lambda G: nx.has_path(G, 0, len(G) // 2),
+    "dijkstra_path of a pair": lambda G: nx.dijkstra_path(G, 0, len(G) // 2),
+    "single_source_shortest_path_length": lambda G: nx.single_source_shortest_path_length(G, 0),
+    "single_source_dijkstra_path_length": lambda G: nx.single_source_dijkstra_path_length(G, 0),
+    "bfs_edges": lambda G: list(nx.bfs_edges(G, 0)),
+    "connected_components": lambda G: list(nx.connected_components(G)),
+    "is_connected": nx.is_connected,
+    "triangles": nx.triangles,
+    "triangles of a node": lambda G: nx.triangles(G, 0),
+    "clustering": nx.clustering,
+    "clustering of a node": lambda G: nx.clustering(G, 0),
+    "transitivity": nx.transitivity,
+    "core_number": nx.core_number,
+    "degree_centrality": nx.degree_centrality,
+    "closeness_centrality of a node": lambda G: nx.closeness_centrality(G, 0),
+    "betweenness_centrality of 8 sources": lambda G: nx.betweenness_centrality(G, k=8, seed=1),
+    "eccentricity of a node": lambda G: nx.eccentricity(G, 0),
+    "louvain_communities": lambda G: nx.community.louvain_communities(G, seed=1),
+    "minimum_spanning_tree": nx.minimum_spanning_tree,
+    "ego_graph": lambda G: nx.ego_graph(G, 0),
+    "descendants": lambda G: nx.descendants(G, 0),
+    "greedy_color": nx.greedy_color,
+    "jaccard_coefficient of a pair": lambda G: list(nx.jaccard_coefficient(G, [(0, 1)])),
+    "diameter of a view": lambda G: nx.diameter(G.subgraph(list(G)[:300])),
+}
+#: Functions whose whole-graph costs are quadratic are left out of the largest size.
+STEEP: dict[str, Callable[[Any], Any]] = {
+    "closeness_centrality": nx.closeness_centrality,
+    "diameter": nx.diameter,
+    "all_pairs_shortest_path_length": lambda G: sum(len(found) for _, found in nx.all_pairs_shortest_path_length(G)),
+}
+
+
+def drawn(n: int) -> Any:
+    """Return a connected graph with four edges a node, and weights."""
+    G = nx.connected_watts_strogatz_graph(n, min(8, n - 2), 0.3, seed=1)
+    for number, (*_, data) in enumerate(G.edges(data=True)):
+        data["weight"] = 1.0 + number % 97
+    return G
+
+
+def milliseconds(call: Callable[[], Any]) -> float:
+    """Return the processor time of a call, that of all threads, so that other work on the machine does not count."""
+    start = time.process_time()
+    call()
+    return 1e3 * (time.process_time() - start)
+
+
+def send_first(function: Callable[[Any], Any], n: int, send: Any) -> None:
+    """In a new process: send the milliseconds of NetworkX, and of the first automatic call."""
+    sr.config.quiet = True
+    function(drawn(10))  # imports SciPy
+    graphs = [drawn(n) for _ in range(4)]
+    theirs = statistics.median(milliseconds(partial(function, G)) for G in graphs[:3])
+    with nx.config(backend_priority=["semiring"]):
+        send.send((theirs, milliseconds(partial(function, graphs[3]))))
+
+
+def first(function: Callable[[Any], Any], n: int) -> tuple[float, float]:
+    """Return the milliseconds of NetworkX, and of the first automatic call of a process; this one has made none yet."""
+    context = multiprocessing.get_context("fork")
+    receive, send = context.Pipe(duplex=False)
+    process = context.Process(target=send_first, args=(function, n, send))
+    process.start()
+    found: tuple[float, float] = receive.recv()
+    process.join()
+    return found
+
+
+def cached(function: Callable[[Any], Any], n: int) -> tuple[float, float]:
+    """Return the milliseconds of NetworkX, and of an automatic call on a converted graph."""
+    G = drawn(n)
+    nx.pagerank(G, backend="semiring")
+    samples: dict[bool, list[float]] = {False: [], True: []}
+    end = time.process_time() + BUDGET
+    while len(samples[True]) < 4 or time.process_time() < end:  # in turns, as caches of the processor differ
+        for automatic in samples:
+            with nx.config(backend_priority=["semiring"] if automatic else []):
+                samples[automatic].append(milliseconds(partial(function, G)))
+    return min(samples[False]), min(samples[True])
+
+
+def main() -> int:
+    """Measure, print and keep the rows."""
+    parser = arguments.parser("networkx_automatic", __doc__)
+    parser.add_argument("--sizes", type=int, nargs="+", default=SIZES)
+    parser.add_argument("--functions", nargs="+", default=[*FUNCTIONS, *STEEP])
+    options = parser.parse_args()
+    device = arguments.device_of(options)
+    nx.config.warnings_to_ignore.add("cache")
+    report = Report("networkx-automatic", device, options.out)
+    calls = [(name, n) for name in options.functions for n in options.sizes if n <= 1_000 or name not in STEEP]
+    functions = FUNCTIONS | STEEP
+    with nx.config(backend_priority=["semiring"]):
+        loading = milliseconds(partial(nx.is_isolate, drawn(10), 0))
+    kinds: dict[str, Callable[[Callable[[Any], Any], int], tuple[float, float]]] = {"first": first, "cached": cached}
+    with sr.use(device):
+        for kind, measure in kinds.items():  # the processes of first calls are forked from one without kernels
+            ratios, added = [], []
+            for name, n in calls:
+                theirs, own = measure(functions[name], n)
+                bound = BOUND if theirs >= SHORTEST_MS[kind] else None
+                peer = Peer("NetworkX", theirs, "ms")
+                report.add(
+                    Row(f"{name}, {n} nodes, {kind}", "x", own / theirs, bound, peers=(peer,), note=f"{own:.4g} ms")
+                )
+                if theirs >= SHORTEST_MS[kind]:
+                    ratios.append(own / theirs)
+                else:
+                    added.append(own - theirs)
+            if ratios:
+                report.add(Row(f"greatest ratio, {kind}", "x", max(ratios)))
+                report.add(Row(f"median ratio, {kind}", "x", statistics.median(ratios)))
+                report.add(Row(f"least ratio, {kind}", "x", min(ratios)))
+            if added:
+                report.add(Row(f"added to a shorter call, {kind}", "us", 1e3 * statistics.median(added)))
+                report.add(Row(f"most added to a shorter call, {kind}", "us", 1e3 * max(added)))
+    report.add(Row("loading the backend, once a process", "ms", loading))
+    report.close()
+    return 1 if report.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
