@@ -9,13 +9,14 @@ are powers of the size.
 
 from __future__ import annotations
 
-import platform
+import sys
 from bisect import bisect
 from collections.abc import Mapping
 from contextlib import suppress
 from functools import cache
 from importlib.resources import files
 from inspect import signature
+from itertools import islice
 from math import exp, log
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -29,7 +30,7 @@ from semiring.io.networkx_arrays import column_of
 from .convert import is_view
 from .graph import Graph
 from .registry import FUNCTIONS
-from .settings import device, minimum_size
+from .settings import device_name, minimum_size
 
 __all__ = ["MARGIN", "NARROWING", "Cost", "costs", "has_run", "row_of", "should_run"]
 
@@ -47,8 +48,9 @@ MARGIN = 1.5
 # the first call of a process, of loading a function's kernels from the disk, and of compiling them.
 _CONVERSION_MS, _VIEW_MS = (0.0003, 0.0008), 0.01
 _START_MS, _LOAD_MS, _COMPILE_MS = 2000.0, 500.0, 8000.0
-# The edges of a view are counted only for functions whose costs grow at least with this power of the size.
-_STEEP = 1.5
+# Views are converted only for functions whose costs grow at least with this power of the size; their edges are
+# estimated from those of so many nodes.
+_STEEP, _SAMPLE = 1.5, 16
 
 
 class Cost(NamedTuple):
@@ -87,9 +89,9 @@ def costs() -> dict[str, Cost]:
 
 
 @cache
-def _known() -> frozenset[str]:
-    """Return the functions with rows."""
-    return frozenset(row.partition(" ")[0] for row in costs())
+def _known(steep: bool) -> frozenset[str]:
+    """Return the functions with rows; steep: of superlinear costs alone, for which the conversion of a view can pay."""
+    return frozenset(row.partition(" ")[0] for row, cost in costs().items() if cost.is_steep or not steep)
 
 
 class _Shape(NamedTuple):
@@ -135,30 +137,38 @@ def should_run(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> b
     least = minimum_size()
     if least is not None:
         return _at_least(G, least)
-    row = costs().get(row_of(name, args, kwargs)) if name in _known() else None
+    view = is_view(G)
+    if name not in _known(steep=view):
+        return "a view is converted at every call, which takes longer" if view else "NetworkX takes less time"
+    row = costs().get(row_of(name, args, kwargs))
     if row is None:
         return "NetworkX takes less time"
     length = _length(name, args, kwargs)
     converted = _converted(G, length)
     if converted is not None:
         size, extra = len(converted) + converted.number_of_edges(), 0.0
-    elif is_view(G):
-        if not row.is_steep:
-            return "a view is converted at every call, which takes longer than the call"
-        size = len(G) + G.number_of_edges()
+    elif view:
+        size = _size_of_view(G)
         extra = size * _VIEW_MS
     else:
         size = len(G) + sum(map(len, G._adj.values())) // (1 if G.is_directed() else 2)
         extra = size * _CONVERSION_MS[length is not None]
     theirs, own = row.at(size)
-    least_time = MARGIN * own + extra
-    if theirs > least_time:
-        least_time += _first_ms(_form(name, args, kwargs, G, length))
-    if theirs <= least_time:
-        return (
-            f"{size} nodes and edges: {theirs:.2g} ms in NetworkX, {least_time:.2g} ms with conversion and compilation"
-        )
+    gain = theirs - MARGIN * own - extra
+    if gain <= 0:
+        return f"{size} nodes and edges: {theirs:.2g} ms in NetworkX, {theirs - gain:.2g} ms with a conversion"
+    form = _form(name, args, kwargs, G, length)
+    first = _first_ms(form)
+    if gain <= first and not _has_cost(form, gain, first):
+        return f"{size} nodes and edges: {theirs:.2g} ms in NetworkX, {first:.2g} ms to compile or load the kernels"
     return True
+
+
+def _size_of_view(G: Any) -> int:
+    """Return the nodes and about the edges of a view, which calls a filter for each edge that is counted."""
+    some = list(islice(G, _SAMPLE))
+    slots = len(G) * sum(len(G._adj[node]) for node in some) / max(len(some), 1)
+    return len(G) + int(slots) // (1 if G.is_directed() else 2)
 
 
 def _at_least(G: Any, least: float) -> bool | str:
@@ -186,6 +196,8 @@ def _converted(G: Any, length: Any) -> Graph | None:
 
 #: The calls that have run in this process, by what selects their kernels.
 _ran: set[str] = set()
+#: The milliseconds that the others would have saved without their first call, by form.
+_missed: dict[str, float] = {}
 
 
 def _form(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any], G: Any, length: Any) -> str:
@@ -202,15 +214,30 @@ def _form(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any], G: Any, l
 
 def _record(form: str) -> Path:
     """Return the file that records that the kernels of a form are on the disk."""
-    version = f"{semiring.__version__}-{platform.python_version()}-{device()}"
+    installed = int(Path(semiring.__file__).stat().st_mtime)  # reading the version takes 60 ms
+    version = f"{installed}-{sys.implementation.cache_tag}-{device_name()}"
     return Path(config.cache_dir) / "networkx" / version / f"{form}.ran"
+
+
+@cache
+def _is_on_disk(form: str) -> bool:
+    return _record(form).exists()
 
 
 def _first_ms(form: str) -> float:
     """Return the milliseconds that the first call of a form takes longer than later ones; 0 if it has run."""
     if form in _ran:
         return 0.0
-    return (0.0 if _ran else _START_MS) + (_LOAD_MS if _record(form).exists() else _COMPILE_MS)
+    return (0.0 if _ran else _START_MS) + (_LOAD_MS if _is_on_disk(form) else _COMPILE_MS)
+
+
+def _has_cost(form: str, gain: float, first: float) -> bool:
+    """Return whether the calls of a form that stayed in NetworkX together cost what loading its kernels takes.
+
+    Nothing is compiled for several calls: only one that takes NetworkX longer may wait for the compiler.
+    """
+    _missed[form] = _missed.get(form, 0.0) + gain
+    return first < _COMPILE_MS and _missed[form] > first
 
 
 def has_run(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:

@@ -7,10 +7,10 @@ from typing import Any
 
 import networkx as nx
 
-from semiring.config import checked_device, default_device
+from semiring.config import checked_device, config, default_device
 from semiring.exceptions import InvalidValue
 
-__all__ = ["check", "device", "minimum_size"]
+__all__ = ["check", "device", "device_name", "minimum_size"]
 
 
 def _setting(name: str) -> Any:
@@ -29,6 +29,11 @@ def device() -> str:
     """Return where matrices are made; InvalidValue or NotSupported for a setting that is no device of this machine."""
     chosen = _setting("device")
     return default_device() if chosen is None else checked_device(str(chosen))
+
+
+def device_name() -> str:
+    """Return the device as it is set, ``"auto"`` for the GPU if there is one; it is not looked for."""
+    return str(_setting("device") or config.device)
 
 
 def minimum_size() -> float | None:

@@ -4,7 +4,7 @@
 The names of files contain the Python version, so that versions share the folder and never read each other's files.
 ``cuda/KEY.bin``  machine code of NVRTC.  The key is a digest of the kernel's text, the GPU architecture, the options
 and the version of NVRTC: every Python version reads the same files.
-``networkx/VERSION/CALL.ran``  empty files: the kernels of a call of the NetworkX backend are among those above.
+``networkx/INSTALLATION/CALL.ran``  empty files: the kernels of a call of the NetworkX backend are among those above.
 """
 
 from __future__ import annotations
