@@ -214,7 +214,8 @@ def _form(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any], G: Any, l
 
 def _record(form: str) -> Path:
     """Return the file that records that the kernels of a form are on the disk."""
-    installed = int(Path(semiring.__file__).stat().st_mtime)  # reading the version takes 60 ms
+    source = Path(semiring.__file__)  # reading the version takes 60 ms
+    installed = int(source.stat().st_mtime) if source.exists() else 0  # 0 in a zip file
     version = f"{installed}-{sys.implementation.cache_tag}-{device_name()}"
     return Path(config.cache_dir) / "networkx" / version / f"{form}.ran"
 
