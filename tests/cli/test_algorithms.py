@@ -113,10 +113,8 @@ def test_a_command_is_its_function(name: str, graph: str, capsys: pytest.Capture
     assert main([name, graph, *words, "--json", "--no-progress"]) == 0
     found = strictly(capsys.readouterr().out)
     assert found["rows"] == 8
-    for fact, value in expected.facts.items():
-        shown = json.loads(
-            json.dumps(value, default=lambda thing: thing.item() if isinstance(thing, np.generic) else str(thing))
-        )
+    report.emit(expected.facts, as_json=True)
+    for fact, shown in strictly(capsys.readouterr().out).items():
         assert found[fact] == pytest.approx(shown) if isinstance(shown, float) else found[fact] == shown
     if "top" in found:
         assert len(found["top"]) == min(10, expected.table().order.size)
