@@ -83,15 +83,30 @@ def test_an_accumulator_computes_in_the_type_of_the_target(theirs: Any, dtype: s
         return v
 
     for name in ("plus", "times", "max", "second", "first"):
-        for k in (2.7, -2.7, 4, True, np.float64(2.7)):
+        for k in (2.7, -2.7, 4, -1, 300, True, np.float64(2.7)):
             writes: list[Callable[[Any, Any], Any]] = [
                 lambda v, gb: v(getattr(gb.binary, name)) << k,  # noqa: B023
                 lambda v, gb: v[0](getattr(gb.binary, name)) << k,  # noqa: B023
                 lambda v, gb: v(getattr(gb.binary, name))[1:] << k,  # noqa: B023
+                lambda v, gb: v(v.V, getattr(gb.binary, name)) << k,  # noqa: B023
                 lambda v, gb: v(getattr(gb.binary, name)) << vector(gb, "FP64", (k, k)),  # noqa: B023
             ]
             for write in writes:
                 same(theirs, lambda gb: call(gb, write), (name, k))  # noqa: B023
+
+            def element(gb: Any) -> Any:
+                A = gb.Matrix.from_coo([0, 1], [0, 1], [1, 1], dtype)
+                A(getattr(gb.binary, name))[0, 0] << k  # noqa: B023
+                A(getattr(gb.binary, name))[1, :] << k  # noqa: B023
+                return A
+
+            def scalar(gb: Any) -> Any:
+                s = gb.Scalar.from_value(1, dtype)
+                s(getattr(gb.binary, name)) << k  # noqa: B023
+                return s
+
+            same(theirs, element, (name, k))
+            same(theirs, scalar, (name, k))
 
 
 def test_a_kept_mask_sees_later_writes(theirs: Any) -> None:

@@ -130,6 +130,9 @@ class Spelling:
             target._write = target._write._replace(accum=accum.typed(dtype, dtype))
         return target
 
+    def _assign(self, value: Any, write: Any) -> None:
+        super()._assign(value if write.accum is None else typed_number(value), write)  # type: ignore[misc]
+
     def isequal(self, other: Any, *, check_dtype: bool = False) -> bool:
         """As in :mod:`semiring`, but NaN equals nothing.
 
@@ -202,6 +205,10 @@ class Sparse(Spelling):
         """The value mask, of the entries that are stored and nonzero when it is used."""
         assert super().V is not None  # type: ignore[misc]  # raises for records
         return LiveMask(self, structure=False)
+
+    def _assign_region(self, key: Any, value: Any, write: Any, *, sub: bool) -> None:
+        value = value if write.accum is None else typed_number(value)
+        super()._assign_region(key, value, write, sub=sub)  # type: ignore[misc]
 
     def _compare(self, other: Any, op: str) -> Any:
         return super()._compare(typed_number(other), op)  # type: ignore[misc]
