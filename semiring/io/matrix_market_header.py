@@ -67,7 +67,9 @@ def read_header(text: NDArray[np.uint8], name: str) -> Header:
         content, following = _line_at(text, position)
         if content and not content.startswith("%"):
             break
-        if content.lstrip("% ").startswith("matrixmarket"):
+        words = content.lstrip("% ").split()
+        misspelt = not banner and len(words) == 5 and words[1] == "matrix" and words[4] in _SYMMETRIES
+        if misspelt or content.lstrip("% ").startswith("matrixmarket"):
             raise InvalidFormat(
                 f"{name}:{line}: expected %%MatrixMarket at the beginning of line 1 alone, found {shortened(content)!r}"
             )

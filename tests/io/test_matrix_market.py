@@ -58,6 +58,8 @@ def test_duplicates_of_mangled14() -> None:
         ("%MatrixMarket matrix coordinate real symmetric\n1 1 0\n", ":1: expected %%MatrixMarket at the beginning"),
         ("%c\n" + HEAD.format("real", "symmetric") + "1 1 0\n", ":2: expected %%MatrixMarket .* of line 1 alone"),
         ("%%MatrixMarkets matrix coordinate real general\n1 1 0\n", ":1: expected one of %%matrixmarket"),
+        ("%%MatrixMarkt matrix coordinate real symmetric\n1 1 0\n", ":1: expected %%MatrixMarket at the beginning"),
+        ("%%Matrix-Market matrix array real general\n1 1\n5\n", ":1: expected %%MatrixMarket at the beginning"),
         ("%%MatrixMarket matrix coordinate real\n1 1 0\n", r":1: .*5 words.*found 4"),
         (HEAD.format("real", "general"), ":2: expected a line with the sizes, found the end"),
         (HEAD.format("real", "general") + "-3 3 1\n", ":2: expected the numbers of rows, columns, entries"),
