@@ -74,12 +74,12 @@ def edge_betweenness_centrality(
 
 
 def _lengths(G: Graph, weight: Any) -> dict[str, Any]:
-    """Return the matrix of lengths, which must be positive; of parallel edges the shortest counts."""
+    """Return the matrix of lengths, which must be positive and finite; of parallel edges the shortest counts."""
     lengths = G.weights(weight)
     if lengths is None:
         return {"A": G.structure}
-    if lengths.size and lengths.min() <= 0:
-        raise refuse("betweenness with lengths that are not positive")
+    if lengths.size and not 0 < lengths.min() <= lengths.max() < np.inf:
+        raise refuse("betweenness with lengths that are not positive, or infinite")
     return {"A": G.matrix(weight, "min"), "weights": True}
 
 

@@ -74,13 +74,14 @@ def _weighted_degrees(G: Graph, direction: str, weight: Any) -> NDArray[Any]:
         return G.degrees(direction)
     n = len(G)
     total = np.zeros(n, values.dtype)
-    if direction != "in" or not G.is_directed():
-        np.add.at(total, G.rows, values)
-    if G.is_directed() and direction != "out":
-        np.add.at(total, G.cols, values)
-    if not G.is_directed():
-        loops = G.rows == G.cols
-        np.add.at(total, G.rows[loops], values[loops])
+    with np.errstate(over="ignore"):  # a sum that is too large is infinite
+        if direction != "in" or not G.is_directed():
+            np.add.at(total, G.rows, values)
+        if G.is_directed() and direction != "out":
+            np.add.at(total, G.cols, values)
+        if not G.is_directed():
+            loops = G.rows == G.cols
+            np.add.at(total, G.rows[loops], values[loops])
     return total
 
 
@@ -126,12 +127,21 @@ def _correlation(x: NDArray[Any], y: NDArray[Any]) -> float:
     """Return Pearson's correlation of the pairs (x, y)."""
     if not len(x):
         raise refuse("a correlation without edges")
-    x, y = x - x.mean(), y - y.mean()
+    x, y = _deviations(x), _deviations(y)
     # Sums of products of few numbers: `dot` would start the threads of a BLAS.
-    spread = float(np.sqrt((x * x).sum() * (y * y).sum()))
-    if not spread > 1e-9 * len(x):
-        raise refuse("a correlation of constant values")
-    return float((x * y).sum()) / spread
+    return float((x * y).sum()) / float(np.sqrt((x * x).sum() * (y * y).sum()))
+
+
+def _deviations(x: NDArray[Any]) -> NDArray[Any]:
+    """Return x minus its mean, divided by the largest deviation: squares neither overflow nor underflow."""
+    with np.errstate(invalid="ignore"):
+        share: NDArray[Any] = x / (np.abs(x).max() or 1)
+        share -= share.mean()
+    most = np.abs(share).max()
+    if not most > 1e-12:  # of infinite values NaN
+        raise refuse("a correlation of constant or infinite values")
+    share /= most
+    return share
 
 
 @implements()

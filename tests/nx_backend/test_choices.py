@@ -75,6 +75,38 @@ def test_weighted_matchings_of_odd_cycles_are_left_to_networkx() -> None:
         nx.max_weight_matching(nx.cycle_graph(5), backend="semiring")
 
 
+@pytest.mark.parametrize("w", [1.0, 1e160, 1e-170, 5e-324 * 2**40])
+def test_correlations_do_not_depend_on_the_unit(w: float) -> None:
+    G = nx.gnm_random_graph(12, 25, seed=4)
+    for number, (*_, data) in enumerate(G.edges(data=True)):
+        data["weight"] = (number % 6 + 1) * w
+    H = G.copy()
+    nx.set_node_attributes(G, {node: node % 5 * w for node in G}, "size")
+    nx.set_node_attributes(H, {node: node % 5 for node in G}, "size")
+    found = nx.degree_pearson_correlation_coefficient(G, weight="weight", backend="semiring")
+    assert found == pytest.approx(nx.degree_pearson_correlation_coefficient(G, weight="weight"))
+    found = nx.numeric_assortativity_coefficient(G, "size", backend="semiring")
+    assert found == pytest.approx(nx.numeric_assortativity_coefficient(H, "size"))
+
+
+def test_correlations_of_constant_or_infinite_values_are_left_to_networkx() -> None:
+    G = nx.path_graph(4)
+    nx.set_edge_attributes(G, 1e308, "weight")
+    with pytest.raises(NotImplementedError):  # the degree of the vertices inside is infinite
+        nx.degree_pearson_correlation_coefficient(G, weight="weight", backend="semiring")
+    with pytest.raises(NotImplementedError):
+        nx.degree_pearson_correlation_coefficient(nx.cycle_graph(5), backend="semiring")
+
+
+@pytest.mark.parametrize("name", ["betweenness_centrality", "edge_betweenness_centrality"])
+def test_betweenness_with_infinite_weights_is_left_to_networkx(name: str) -> None:
+    """NetworkX counts each edge between vertices of infinite distance as one of a shortest path."""
+    G = nx.Graph()
+    G.add_weighted_edges_from([(0, 1, 1), (1, 2, float("inf")), (2, 3, 1)])
+    with pytest.raises(NotImplementedError):
+        getattr(nx, name)(G, weight="weight", backend="semiring")
+
+
 @pytest.mark.parametrize("G", [BIPARTITE, TREE], ids=["bipartite", "tree"])
 def test_a_cover_has_a_node_for_each_edge_of_a_matching(G: Any) -> None:
     matching = bipartite.eppstein_matching(G, backend="semiring")
