@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from semiring.exceptions import DimensionMismatch, InvalidValue
 from semiring.io.edge_lists import edges_to_matrix
+from semiring.io.label_sets import common_labels
 from semiring.io.triples import TRUE, Triples, host_triples
 from semiring.labels import Labels
 from semiring.optional import needed
@@ -123,7 +124,7 @@ def to_igraph(A: Matrix, weight: str | None = "weight", *, directed: bool = True
     DimensionMismatch
         The matrix is not square.
     InvalidValue
-        ``directed=False`` for a matrix without a symmetric structure.
+        ``directed=False`` for a matrix without a symmetric structure; or rows and columns have different labels.
     NotSupported
         igraph is not installed.
 
@@ -140,6 +141,7 @@ def to_igraph(A: Matrix, weight: str | None = "weight", *, directed: bool = True
     igraph = needed("to_igraph", "igraph")
     if A.nrows != A.ncols:
         raise DimensionMismatch(f"to_igraph: expected a square matrix, got {A.nrows} x {A.ncols}")
+    labels = common_labels("to_igraph", A)
     if not directed:
         if not A.is_symmetric_structure:
             raise InvalidValue("to_igraph: an undirected graph needs a symmetric structure; use A | A.T")
@@ -151,8 +153,8 @@ def to_igraph(A: Matrix, weight: str | None = "weight", *, directed: bool = True
         values = np.broadcast_to(entries.values, len(entries.rows))
         for name in values.dtype.names or [weight]:
             G.es[name] = (values[name] if values.dtype.names else values).tolist()
-    if A.labels is not None:
-        G.vs["name"] = list(A.labels)
-        for name, column in A.labels.attributes.items():
+    if labels is not None:
+        G.vs["name"] = list(labels)
+        for name, column in labels.attributes.items():
             G.vs[name] = column.tolist()
     return G

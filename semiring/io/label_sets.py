@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ROLES",
     "check_labels",
+    "common_labels",
     "decode_sets",
     "encode_sets",
     "grouped",
@@ -80,6 +81,19 @@ def set_label_sets(A: _Object, sets: Mapping[str, Labels]) -> _Object:
         if role in sets:
             setattr(A, name, sets[role])
     return A
+
+
+def common_labels(function: str, A: Matrix) -> Labels | None:
+    """Return the labels of the vertices of a graph.
+
+    InvalidValue where rows and columns have different ones: position i would be two vertices in one.
+    """
+    if A.labels is None and (A.row_labels is not None or A.column_labels is not None):
+        raise InvalidValue(
+            f"{function}: expected the same labels for rows and columns, found different ones; A.labels = None "
+            "numbers vertices by position"
+        )
+    return A.labels
 
 
 def without_value_labels(function: str, A: _Object) -> _Object:

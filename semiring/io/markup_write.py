@@ -13,7 +13,7 @@ from semiring.exceptions import DimensionMismatch, DomainMismatch, InvalidValue
 from semiring.io.atomic import atomic_writer
 from semiring.io.edge_lists_write import LINES
 from semiring.io.files import PathLike
-from semiring.io.label_sets import without_value_labels, written_labels
+from semiring.io.label_sets import common_labels, without_value_labels, written_labels
 from semiring.io.triples import host_triples
 
 if TYPE_CHECKING:
@@ -45,8 +45,8 @@ def write_graphml(path: PathLike, A: Matrix, *, directed: bool | None = None) ->
     DomainMismatch
         Records and complex numbers.
     InvalidValue
-        Labels that are neither text nor integers of int64, or hold a character that XML does not; or
-        ``directed=False`` for a matrix that is not symmetric.
+        Labels that are neither text nor integers of int64, or hold a character that XML does not; different labels for
+        rows and columns; or ``directed=False`` for a matrix that is not symmetric.
 
     Notes
     -----
@@ -101,8 +101,8 @@ def write_gml(path: PathLike, A: Matrix, *, directed: bool | None = None) -> Non
     DomainMismatch
         Records and complex numbers.
     InvalidValue
-        Labels that are neither text nor integers of int64, or ``()`` or ``[]``, which NetworkX reads as empty lists; or
-        ``directed=False`` for a matrix that is not symmetric.
+        Labels that are neither text nor integers of int64, or ``()`` or ``[]``, which NetworkX reads as empty lists;
+        different labels for rows and columns; or ``directed=False`` for a matrix that is not symmetric.
 
     Notes
     -----
@@ -157,8 +157,9 @@ class _Graph(NamedTuple):
 def _graph(function: str, A: Matrix, directed: bool | None, fault: Callable[[str], str | None]) -> _Graph:
     if A.nrows != A.ncols:
         raise DimensionMismatch(f"{function}: expected a square matrix, got {A.nrows} x {A.ncols}")
+    labels = common_labels(function, A)
     A = without_value_labels(function, A)
-    entries, labels = host_triples(A), A.labels
+    entries = host_triples(A)
     dtype = np.dtype(entries.values.dtype)
     if dtype.kind not in "biuf":
         raise DomainMismatch(f"{function}: weights are numbers, not {dtype}; write a .srb file")

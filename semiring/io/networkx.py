@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from semiring.dtypes import lookup
 from semiring.exceptions import DimensionMismatch, InvalidValue
 from semiring.io.edge_lists import edges_to_matrix
+from semiring.io.label_sets import common_labels
 from semiring.io.networkx_arrays import Column, Neighbours, attribute, fill_adjacency, read_neighbours
 from semiring.io.triples import TRUE, Triples, host_triples
 from semiring.labels import Labels
@@ -175,7 +176,7 @@ def to_networkx(
     DimensionMismatch
         ``A`` is not square.
     InvalidValue
-        ``nodes`` does not name each row once.
+        ``nodes`` does not name each row once, or is missing where rows and columns have different labels.
     NotSupported
         The package networkx is not installed.
 
@@ -192,7 +193,7 @@ def to_networkx(
     networkx = needed("to_networkx", "networkx")
     if A.nrows != A.ncols:
         raise DimensionMismatch(f"to_networkx: expected a square matrix, got {A.nrows} x {A.ncols}")
-    names: list[Hashable] = list((A.labels or range(A.nrows)) if nodes is None else nodes)
+    names: list[Hashable] = list((common_labels("to_networkx", A) or range(A.nrows)) if nodes is None else nodes)
     if len(set(names)) != A.nrows or len(names) != A.nrows:
         raise InvalidValue(f"nodes: expected {A.nrows} different nodes, got {len(names)} ({len(set(names))} different)")
     G = networkx.empty_graph(0, create_using=networkx.DiGraph if create_using is None else create_using)

@@ -43,7 +43,12 @@ def positions(value: Any, size: int, axis: str, device: str) -> Index:
     if value is Ellipsis or (isinstance(value, slice) and value == slice(None)):
         return Index(size, size)
     if isinstance(value, slice):
-        start, stop, step = value.indices(size)
+        try:
+            start, stop, step = value.indices(size)
+        except (TypeError, ValueError) as error:  # ValueError: a step of zero
+            bounds = ":".join(repr(bound) for bound in (value.start, value.stop, value.step) if bound is not None)
+            hint = "; a list of names selects these" if "'" in bounds else ""
+            raise InvalidType(f"{axis}: a slice has integers, and a step that is not 0; got {bounds}{hint}") from error
         return Index(size, len(range(start, stop, step)), start, step)
     if isinstance(value, range):
         ends = {end < 0 for end in (value[0], value[-1])} if value else {False}

@@ -250,6 +250,10 @@ def test_names_are_indices() -> None:
     A.column_labels = None
     with pytest.raises(InvalidValue, match="columns: 'ann' is a name, and these have no labels"):
         A["eve", "ann"]
+    for key in (slice("ann", "eve"), slice(1.5, 2), slice(0, 2, 0)):
+        for part in (A, A.reduce_rowwise("plus")):
+            with pytest.raises(InvalidType, match="a slice has integers, and a step that is not 0"):
+                part[key]  # type: ignore[index,unused-ignore]
 
 
 def test_labels_that_are_no_text_are_indices_unless_they_are_integers() -> None:

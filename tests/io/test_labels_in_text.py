@@ -5,7 +5,8 @@ from __future__ import annotations
 import csv
 import re
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -343,3 +344,18 @@ def test_graphs_in_markup(tmp_path: Path, kind: str) -> None:
         sr.io.write(path, Matrix(int, 2, 3))
     with pytest.raises(InvalidValue, match=r"directed=False.*symmetric"):
         sr.io.write(path, ring([1, 2, 3]), directed=False)
+
+
+def test_two_sets_of_vertices_are_no_graph(tmp_path: Path) -> None:
+    """Position 0 is the row "u1" and the column "m1": a format with one set of vertices would make one of both."""
+    A = Matrix.from_edgelist([("u1", "m1", 1), ("u2", "m2", 3)], relabel=True, bipartite=True)
+    B = Matrix.from_coo([0], [1], [2], shape=(2, 2))
+    B.row_labels = Labels(["a", "b"])
+    for X in (A, B):
+        writes: list[Callable[[], Any]] = [partial(sr.io.write, tmp_path / f"a{kind}", X) for kind in MARKUP]
+        for call in (*writes, partial(sr.io.to_networkx, X), partial(sr.io.to_igraph, X)):
+            with pytest.raises(InvalidValue, match="same labels for rows and columns"):
+                call()
+    assert list(sr.io.to_networkx(A, nodes="xy").edges) == [("x", "x"), ("y", "y")]
+    A.labels = None
+    assert list(sr.io.to_networkx(A).edges) == [(0, 0), (1, 1)]
