@@ -34,6 +34,8 @@ _COMMENTS: Final = "#%"
 _SEPARATORS: Final = {".csv": ",;\t|", ".tsv": "\t,;|"}
 _OTHERS: Final = "\t,;"
 
+# A comment whose text follows without a blank.
+_COMMENT_TEXT: Final = re.compile("^[#%][^ \t\r\n#%].*", re.MULTILINE)
 _INTEGER: Final = re.compile(r"[+-]?[0-9]+")
 _NUMBER: Final = re.compile(
     r"[+-]?([0-9]+[.,]?[0-9]*|[.,][0-9]+)([eE][+-]?[0-9]+)?|[+-]?(nan|inf|infinity)", re.IGNORECASE
@@ -46,17 +48,20 @@ _TARGETS: Final = {"target", "dst", "dest", "destination", "to", "tonode", "tono
 _TARGETS.update(("node2", "nodeb", "id2", "targetid", "targetnode", "dstid", "destid", "destinationid", "toid"))
 # One or more of these words, and perhaps a number or a letter, are usual, and could be the name of a vertex.
 _WORDS: Final = """
-    account actor airport arrival artist author begin book buyer callee caller child citation cited citing city client
-    coauthor code col column contact customer departure dest destination disease document drug dst edge employee end
-    entity event film finish followed followee follower following friend from gene group head id ids idx index
-    influencer item key label left link manager member merchant movie name names neighbor neighbour no node num number
-    object of organisation organization origin page paper parent partner payee payer person place player post
-    predecessor product protein query reader receiver recipient referee reference referrer repo repository right row
-    seller sender source src start station stop student subject subreddit successor supplier tag tail target teacher
-    team to topic track trustee truster url user vertex word
+    account actor airport alter arrival artist author begin book buyer callee caller child citation cited citing
+    city client coauthor code col column contact customer departure dest destination disease document drug dst edge
+    ego employee end entity event film finish followed followee follower following follows friend from gene group
+    head id ids idx index influencer item key label left link manager member merchant movie name names neighbor
+    neighbour no node num number object of organisation organization origin page paper parent partner payee payer
+    person place player post predecessor product protein query reader receiver recipient referee reference referrer
+    repo repository right row seller sender source src start station stop student subject subreddit successor
+    supplier tag tail target teacher team to topic track trustee truster url user vertex word
 """
 _USUAL: Final = re.compile(f"({'|'.join(_WORDS.split())})+([0-9]+|[ab])?")
 _LETTERS: Final = {("u", "v"), ("i", "j"), ("a", "b"), ("x", "y"), ("s", "t"), ("p", "q")}
+# The names that R and igraph give to columns, and vertices that are named alike.
+_NUMBERED: Final = {("v1", "v2"), ("x1", "x2")}
+_NUMBERED_ID: Final = re.compile("[vx][0-9]+", re.IGNORECASE)
 
 
 class Record(NamedTuple):
@@ -127,6 +132,10 @@ def _dialect(head: str, start: int, line: int, kind: str, sep: str | None, comme
     records = [r._replace(following=(start + r.following[0], r.following[1])) for r in records]
     if not whole and records and records[-1].following[0] >= start + len(head):
         records.pop()  # it may go on
+    if comment is None and not is_delimited(kind) and not guess:
+        at = _comment_like_an_edge(head, separator, records)
+        if at >= 0:
+            guess, guess_line = "this line is a comment; comment='' reads it as an edge", line + head.count("\n", 0, at)
     return Dialect(start + top[0], top[1], separator, comments, records, guess, guess_line)
 
 
@@ -156,6 +165,23 @@ def _comments_at_the_top(head: str, line: int, kind: str, sep: str | None) -> tu
             doubtful = number
         top = (after, number + 1)
     return top, doubtful
+
+
+def _comment_like_an_edge(head: str, separator: str, records: list[Record]) -> int:
+    """Return the byte of the first comment that has the columns of an edge between names, or -1.
+
+    No blank follows its ``#`` or ``%``, it is not made of names of columns, and the edges, if there are any, are not
+    all between integers.
+    """
+    if records and all(_INTEGER.fullmatch(field) for record in records[1:] or records for field in record.fields[:2]):
+        return -1
+    for found in _COMMENT_TEXT.finditer(head):
+        for mark in (separator,) if records else (*_OTHERS, ""):
+            fields = next(_records(head[: found.end()], found.start(), 0, mark, "")).fields
+            same = len(fields) == len(records[0].fields) if records else len(fields) in (2, 3)
+            if same and len(fields) > 1 and not all(_is_usual(_plain(field)) for field in fields[:2]):
+                return found.start()
+    return -1
 
 
 def _lines(head: str, at: int, number: int) -> Iterator[tuple[str, int, int, int]]:
@@ -271,6 +297,8 @@ def names_columns(records: list[Record], chosen: tuple[int, int, int]) -> tuple[
         return False, False
     if tuple(names) in _LETTERS:
         return not any(len(field) == 1 for field in found), False
+    if tuple(names) in _NUMBERED:
+        return not any(map(_NUMBERED_ID.fullmatch, found)), False
     usual = all(map(_is_usual, names)) and not any(_is_usual(_plain(field)) for field in found)
     return usual, False
 

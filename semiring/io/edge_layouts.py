@@ -205,7 +205,7 @@ def edge_layout(
         if header and not certain:
             ends = " and ".join(repr(field) for field in records[0].fields[:2])
             _warn(name, records[0].line, f"{ends} were read as names of columns; header=False reads them as an edge")
-    if dialect.guess and not header:
+    if dialect.guess and not (header and dialect.guess_line <= records[0].line):
         _warn(name, dialect.guess_line, dialect.guess)
     titles = records[0].fields if header and records else None
     if titles is not None:

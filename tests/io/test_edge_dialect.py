@@ -22,7 +22,8 @@ CERTAIN = (
 USUAL = (
     "user,item start,end u,v i,j user_id,friend_id person,friend follower,followee parent,child author1,author2 "
     "customer,product origin,destination citing,cited vertex1,vertex2 name1,name2 start_id,end_id "
-    "userId,movieId left,right a,b from_user,to_user source_user_id,target_user_id buyer,seller page_from,page_to"
+    "userId,movieId left,right a,b from_user,to_user source_user_id,target_user_id buyer,seller page_from,page_to "
+    "V1,V2 ego,alter User,Follows"
 )
 HEADERS = [name.split(",") for name in (CERTAIN + " " + USUAL).split()]
 
@@ -74,6 +75,7 @@ def test_a_guess_is_reported(tmp_path: Path, header: list[str]) -> None:
     [
         ("user1,user2\nuser2,user3\n", 2),
         ("a,b\nb,c\n", 2),
+        ("v1,v2\nv2,v3\nv4,v3\n", 3),
         ("u,v\nv,w\n", 2),
         ("station 1,station 2\nstation 2,station 1\n", 2),
         ("user,item,5\nann,bob,6\n", 2),
@@ -86,7 +88,9 @@ def test_ids_are_no_header(tmp_path: Path, content: str, count: int) -> None:
     assert sr.io.read(written(tmp_path, content), relabel=True).nvals == count
 
 
-@pytest.mark.parametrize("content", ["zug,zog\nann,bob\n", "user1,user2\nuser3,user4\n", "a,b\nc,d\n"])
+@pytest.mark.parametrize(
+    "content", ["zug,zog\nann,bob\n", "user1,user2\nuser3,user4\n", "a,b\nc,d\n", "V1,V2\nv3,ann\n"]
+)
 def test_an_edge_that_could_be_a_header_is_reported(tmp_path: Path, content: str) -> None:
     path = written(tmp_path, content)
     with pytest.warns(GuessedLayout, match="neither .* nor .* occurs again: header=True"):
@@ -147,6 +151,43 @@ def test_blanks_and_quotes_in_white_space(tmp_path: Path) -> None:
         ('"a"', "b", 1.5),
         ("b", '"c"', 2.0),
     ]
+
+
+@pytest.mark.parametrize("kind", [".txt", ".el", ".edgelist"])
+@pytest.mark.parametrize(
+    ("content", "line", "skipped"),
+    [
+        ("#python,#java\n#java,#go\n", 1, 2),
+        ("%x\t%y\n%y\t%z\n", 1, 2),
+        ("#a #b\n", 1, 1),
+        ("ann,bob\n#python,ann\n", 2, 1),
+        ("source,target\n\nann,bob\n%python,ann\n", 4, 1),
+        ("ann bob\n\n#c bob\n", 3, 1),
+    ],
+)
+def test_a_comment_that_could_be_an_edge_is_reported(
+    tmp_path: Path, content: str, line: int, skipped: int, kind: str
+) -> None:
+    path = written(tmp_path, content, f"f{kind}")
+    with pytest.warns(GuessedLayout, match=rf":{line}: this line is a comment; comment='' reads it as an edge"):
+        count = sr.io.read(path, relabel=True).nvals
+    assert sr.io.read(path, relabel=True, comment="#%").nvals == count
+    assert sr.io.read(path, relabel=True, comment="").nvals == count + skipped
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "# python, java\nann,bob\n",
+        "#FromNodeId\tToNodeId\nann\tbob\n",
+        "#V E w\nann bob\n",
+        "#n m\n1 2\n#3 4\n",
+        "%%x y\nann bob\n#\n",
+        "#made by a program\nann bob\n",
+    ],
+)
+def test_other_comments_are_not_reported(tmp_path: Path, content: str) -> None:
+    assert sr.io.read(written(tmp_path, content, "f.txt"), relabel=True).nvals == 1
 
 
 def test_two_separators_are_a_guess(tmp_path: Path) -> None:
