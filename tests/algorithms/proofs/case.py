@@ -175,8 +175,8 @@ def full(v: sr.Vector, missing: Any) -> Array:
     return v.to_dense(missing)
 
 
-def dense(v: sr.Vector, missing: Any = 0) -> Any:
-    """A Vector as an array of NumPy."""
+def dense(v: sr.Vector | sr.Matrix, missing: Any = 0) -> Any:
+    """A Vector or Matrix as an array of NumPy."""
     return host(v.to_dense(missing))
 
 

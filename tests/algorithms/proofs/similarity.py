@@ -37,8 +37,8 @@ def of_edges(case: Case) -> None:
         found = function(A, A)
         close(arcs_of(found).values, share)
         assert found.isclose(found.T, rel_tol=1e-12)
-    for function in (al.adamic_adar, al.resource_allocation):
-        found = function(A, A)
+    for score in (al.adamic_adar, al.resource_allocation):
+        found = score(A, A)
         assert found.isclose(found.T, rel_tol=1e-9)
         assert found.nvals == common.nvals
 
