@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import errno
 import functools
 import os
 import sys
@@ -150,8 +151,10 @@ def _allowed_memory(device_memory: str | None) -> Iterator[None]:
 
 def _one_line(error: BaseException) -> str:
     """Return the message in one line; for an OSError the file and the system's reason."""
-    if isinstance(error, OSError) and error.filename is not None and error.strerror:
-        return f"{shown(error.filename)}: {error.strerror}"
+    if isinstance(error, OSError) and error.strerror and (error.filename is not None or error.errno == errno.ENOSPC):
+        # The errors of files name them: what has no name is standard output.
+        where = "standard output" if error.filename is None else shown(error.filename)
+        return f"{where}: {error.strerror}"
     lines = str(error).strip().splitlines() or [type(error).__name__]
     return lines[0] if len(lines) == 1 else f"{lines[0]} (--debug shows the rest)"
 

@@ -309,3 +309,13 @@ def test_a_warning_is_one_line(tmp_path: Path) -> None:
     assert "semiring: warning: " in found.stderr
     (line,) = (line for line in found.stderr.splitlines() if "compiling" not in line)
     assert re.fullmatch(r"semiring: warning: .*four\.txt:1: columns after the weight are ignored, 1 a line; .*", line)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no full device")
+@pytest.mark.parametrize("words", [["info"], ["convert", "GRAPH", "-"], ["pagerank", "GRAPH", "--out", "-"]])
+def test_full_output(graph: str, words: list[str]) -> None:
+    command = [sys.executable, "-m", "semiring", *(graph if word == "GRAPH" else word for word in words)]
+    with open("/dev/full", "w") as full:
+        finished = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert finished.returncode == 1
+    assert finished.stderr.splitlines()[-1] == "semiring: error: standard output: No space left on device"
