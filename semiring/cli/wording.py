@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Callable, Collection
 
 from semiring.cli.parsing import command_of
@@ -46,7 +47,9 @@ def _translated(text: str, options: Collection[str]) -> str:
 
 def _option_of(options: Collection[str]) -> Callable[[re.Match[str]], str]:
     def option(found: re.Match[str]) -> str:
-        name, value = found["name"], found["value"].strip("\"'")
+        name, value = found["name"], found["value"]
+        quoted = value[:1] in ("'", '"')
+        value = value[1:-1] if quoted else value
         if name == "weights" and value == "False" and "unweighted" in options:
             return "--unweighted"
         if name not in options:
@@ -54,6 +57,8 @@ def _option_of(options: Collection[str]) -> Callable[[re.Match[str]], str]:
         flag = name.replace("_", "-")
         if value == "False":
             return f"--no-{flag}"
+        if quoted:
+            return f"--{flag} {shlex.quote(value)}"
         return f"--{flag}" if value in ("", "True") else f"--{flag} {value}"
 
     return option

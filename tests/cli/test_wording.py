@@ -15,7 +15,7 @@ import semiring as sr
 from semiring.cli import main, program
 from semiring.cli.wording import in_shell_words
 
-READING = {"dup_op", "relabel", "nrows", "unweighted", "compress", "placement", "device", "base"}
+READING = {"dup_op", "relabel", "nrows", "unweighted", "compress", "placement", "device", "base", "comment", "sep"}
 
 
 @pytest.mark.parametrize(
@@ -29,6 +29,8 @@ READING = {"dup_op", "relabel", "nrows", "unweighted", "compress", "placement", 
         ('placement="host" and then .compress("packed").to(placement="device"), or', "--compress packed, or"),
         ('.compress("varint") for less to read', "--compress varint for less to read"),
         ('what works: device="cpu"', "what works: --device cpu"),
+        ("comment='' reads it", "--comment '' reads it"),
+        ("sep=';' or comment='#%' or sep=','", "--sep ';' or --comment '#%' or --sep ,"),
         ("dtype=float64 may hold them", "dtype=float64 may hold them"),  # no option of these
         ("a x1.base=3 == 4", "a x1.base=3 == 4"),
     ],
