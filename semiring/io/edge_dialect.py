@@ -29,6 +29,8 @@ BOM: Final = codecs.BOM_UTF8
 #: Records that are examined, and bytes.
 HEAD_RECORDS: Final = 101
 _HEAD_BYTES: Final = 1 << 16
+# Lines from which on it is no accident that one column of names is integers.
+_FEW: Final = 3
 _COMMENTS: Final = "#%"
 # In order of preference.
 _SEPARATORS: Final = {".csv": ",;\t|", ".tsv": "\t,;|"}
@@ -98,11 +100,18 @@ def _is_number(field: str) -> bool:
 
 
 def dialect_of(
-    text: NDArray[np.uint8], start: int, line: int, kind: str, sep: str | None, comment: str | None
+    text: NDArray[np.uint8],
+    start: int,
+    line: int,
+    kind: str,
+    sep: str | None,
+    comment: str | None,
+    *,
+    relabel: bool = False,
 ) -> Dialect:
     """Return the dialect of the text from byte `start` on, which is in line number `line`.
 
-    kind: the extension of the file.  sep, comment: as in `read_edgelist`; None: detect.
+    kind: the extension of the file.  sep, comment: as in `read_edgelist`; None: detect.  relabel: ids may be text.
     """
     size = _HEAD_BYTES
     while True:
@@ -111,6 +120,11 @@ def dialect_of(
         head = (chunk if whole else chunk[: chunk.rfind(b"\n") + 1]).decode("latin-1")
         found = _dialect(head, start, line, kind, sep, comment, whole)
         if whole or len(found.records) > 1:
+            if relabel and comment is None and not is_delimited(kind) and not found.guess:
+                at = _comment_like_an_edge(head, found.separator, found.records)
+                if at >= 0:
+                    guess = "this line is a comment; comment='' reads it as an edge"
+                    found = found._replace(guess=guess, guess_line=line + head.count("\n", 0, at))
             return found
         size *= 8
 
@@ -132,10 +146,6 @@ def _dialect(head: str, start: int, line: int, kind: str, sep: str | None, comme
     records = [r._replace(following=(start + r.following[0], r.following[1])) for r in records]
     if not whole and records and records[-1].following[0] >= start + len(head):
         records.pop()  # it may go on
-    if comment is None and not is_delimited(kind) and not guess:
-        at = _comment_like_an_edge(head, separator, records)
-        if at >= 0:
-            guess, guess_line = "this line is a comment; comment='' reads it as an edge", line + head.count("\n", 0, at)
     return Dialect(start + top[0], top[1], separator, comments, records, guess, guess_line)
 
 
@@ -170,16 +180,14 @@ def _comments_at_the_top(head: str, line: int, kind: str, sep: str | None) -> tu
 def _comment_like_an_edge(head: str, separator: str, records: list[Record]) -> int:
     """Return the byte of the first comment that has the columns of an edge between names, or -1.
 
-    No blank follows its ``#`` or ``%``, it is not made of names of columns, and the edges, if there are any, are not
-    all between integers.
+    No blank follows its ``#`` or ``%``, and it holds neither names of columns nor an edge between integers.
     """
-    if records and all(_INTEGER.fullmatch(field) for record in records[1:] or records for field in record.fields[:2]):
-        return -1
     for found in _COMMENT_TEXT.finditer(head):
         for mark in (separator,) if records else (*_OTHERS, ""):
             fields = next(_records(head[: found.end()], found.start(), 0, mark, "")).fields
             same = len(fields) == len(records[0].fields) if records else len(fields) in (2, 3)
-            if same and len(fields) > 1 and not all(_is_usual(_plain(field)) for field in fields[:2]):
+            ends = [_plain(field) for field in fields[:2]]
+            if same and len(ends) > 1 and not all(_is_usual(end) or _INTEGER.fullmatch(end) for end in ends):
                 return found.start()
     return -1
 
@@ -220,7 +228,7 @@ def _separator(head: str, top: tuple[int, int], kind: str, comments: str) -> tup
     if not even:
         return (present[0] if present else ""), ""
     if even[0][1] == "\t":
-        return "\t", ""
+        return "\t", even[1][1] if kind == ".csv" and len(even) > 1 else ""
     most = max(width for width, _ in even)
     chosen = next(separator for width, separator in even if width == most)
     return chosen, next((separator for _, separator in even if separator != chosen), "")
@@ -290,9 +298,10 @@ def names_columns(records: list[Record], chosen: tuple[int, int, int]) -> tuple[
         values = [fields[k] for fields in others if k < len(fields) and fields[k]]
         if first[k] and not _is_number(first[k]) and values and all(map(_is_number, values)):
             return True, True
-    if any(others and all(_INTEGER.fullmatch(fields[k]) for fields in others) for k in (source, target)):
-        return True, True
     found = {fields[k] for fields in others for k in (source, target)}
+    integer = [bool(others) and all(_INTEGER.fullmatch(fields[k]) for fields in others) for k in (source, target)]
+    if any(integer) and not found & set(ends) and ends[0] != ends[1]:
+        return True, all(integer) or len(others) >= _FEW
     if not found or found & set(ends) or names[0] == names[1]:
         return False, False
     if tuple(names) in _LETTERS:

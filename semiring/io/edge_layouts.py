@@ -196,7 +196,7 @@ def edge_layout(
     ncols = None if ncols is None else _whole("ncols", ncols, 0)
     begin = len(BOM) if text[: len(BOM)].tobytes() == BOM else 0
     start, line = _after_lines(text, begin, skip_lines)
-    dialect = dialect_of(text, start, line, kind, checked_separator(sep), checked_comment(comment))
+    dialect = dialect_of(text, start, line, kind, checked_separator(sep), checked_comment(comment), relabel=relabel)
     start, line, records = dialect.start, dialect.line, dialect.records
     keys = (source, target, weight)
     certain = header is not None

@@ -76,12 +76,12 @@ def read_edgelist(
         integers if all are written without quotes as integers are printed (``7``, ``-5``; not ``07`` or ``+7``), else
         all are text. Otherwise ids are indices.
     header : bool, optional
-        Whether the first line holds the names of columns. None: it does if neither of its ends is an integer, and
-        (1) its ends are usual names of ends, as ``source,target``; or (2) its weight is no number, and a column beside
-        the ends has numbers in all of the next 100 lines and text in the first; or (3) a column of ends has integers in
-        all these lines. Also, with the warning `GuessedLayout`, if (4) both names are usual for columns, as
-        ``user_id,friend``, no end in these lines is such a name, and neither occurs in them. A file of text ids is read
-        with that warning too, if no end of its first line occurs again.
+        Whether the first line holds the names of columns. None: it does if neither of its ends is an integer, and (1)
+        its ends are usual names of ends, as ``source,target``; or (2) its weight is no number, and a column beside
+        the ends has numbers in all of the next 100 lines and text in the first; or (3) a column of ends has integers
+        in all these lines, the names differ and neither occurs in them. Also, with the warning `GuessedLayout`, if
+        (4) both names are usual for columns, as ``user_id,friend``, no end in these lines is such a name, and neither
+        occurs in them. A file of text ids is read with that warning too, if no end of its first line occurs again.
     sep : str, optional
         The character between columns; ``" "``: any white space. None: of comma, semicolon, tab and ``|`` (in
         other files than ``.csv`` and ``.tsv``: tab, comma, semicolon, white space) the one that divides the first
@@ -89,7 +89,8 @@ def read_edgelist(
         Fields may be in double quotes (RFC 4180), except between white space.
     comment : str, optional
         Lines that begin with one of these characters are skipped. None: ``"#%"``; in ``.csv`` and ``.tsv`` files none,
-        except lines at the top whose ``#`` or ``%`` a blank follows or that have another number of columns.
+        except lines at the top whose ``#`` or ``%`` a blank follows or that have another number of columns. A comment
+        that could be an edge is a guess, with the warning `GuessedLayout`.
     source, target, weight : str or int, optional
         Columns, by the names in the header or by number from 0. By default the first, the second, and the third if
         there is one; with `source` and `target` alone the edges have no weights.

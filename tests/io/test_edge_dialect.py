@@ -76,12 +76,14 @@ def test_a_guess_is_reported(tmp_path: Path, header: list[str]) -> None:
         ("user1,user2\nuser2,user3\n", 2),
         ("a,b\nb,c\n", 2),
         ("v1,v2\nv2,v3\nv4,v3\n", 3),
+        ("user1,ann\nann,007\n", 2),  # a name that occurs again
+        ("3.5,ann\n3.5,12\n", 2),
         ("u,v\nv,w\n", 2),
         ("station 1,station 2\nstation 2,station 1\n", 2),
         ("user,item,5\nann,bob,6\n", 2),
         ("1,2\nann,bob\n", 2),
         ("ann,bob\n", 1),
-        ("name,value\nann,5\neve,7\n", 2),  # a column of numbers has a name
+        ("name,value\nann,5\neve,7\nbob,7\n", 3),  # a column of numbers has a name
     ],
 )
 def test_ids_are_no_header(tmp_path: Path, content: str, count: int) -> None:
@@ -163,6 +165,7 @@ def test_blanks_and_quotes_in_white_space(tmp_path: Path) -> None:
         ("ann,bob\n#python,ann\n", 2, 1),
         ("source,target\n\nann,bob\n%python,ann\n", 4, 1),
         ("ann bob\n\n#c bob\n", 3, 1),
+        ("12;12\n%x;12\n", 2, 1),
     ],
 )
 def test_a_comment_that_could_be_an_edge_is_reported(
@@ -181,7 +184,7 @@ def test_a_comment_that_could_be_an_edge_is_reported(
         "# python, java\nann,bob\n",
         "#FromNodeId\tToNodeId\nann\tbob\n",
         "#V E w\nann bob\n",
-        "#n m\n1 2\n#3 4\n",
+        "#node1 node2\n1 2\n#3 4\n",
         "%%x y\nann bob\n#\n",
         "#made by a program\nann bob\n",
     ],
@@ -196,6 +199,11 @@ def test_two_separators_are_a_guess(tmp_path: Path) -> None:
         A = sr.io.read(path, relabel=True)
     assert edges(A) == [("a", "b", 1.5), ("b", "c", 2.5)]
     assert edges(sr.io.read(path, relabel=True, sep=";")) == edges(A)
+    path = written(tmp_path, "a\tb|c\nb\tc|d\n")
+    with pytest.warns(
+        GuessedLayout, match=r"f\.csv:1: columns are separated by '\\t'; sep='\|' separates them otherwise"
+    ):
+        sr.io.read(path, relabel=True, header=False)
     path = written(tmp_path, "# python,java\njava,c\n")
     with pytest.warns(GuessedLayout, match=r"f\.csv:1: this line is a comment; comment='' reads it as an edge"):
         assert sr.io.read(path, relabel=True).nvals == 1
