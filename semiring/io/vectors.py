@@ -5,12 +5,13 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import warnings
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from semiring.dtypes import FP64, INT64, UINT64, lookup
-from semiring.exceptions import DomainMismatch, InvalidFormat, InvalidValue, NotSupported
+from semiring.exceptions import DomainMismatch, GuessedLayout, InvalidFormat, InvalidValue, NotSupported
 from semiring.io.atomic import atomic_writer
 from semiring.io.edge_lists import weights_as
 from semiring.io.edge_lists_write import LINES, SEPARATORS, label_fields, lines, numbers
@@ -128,8 +129,14 @@ def read_vector(
     NotSupported
         Another extension, or pyarrow is not installed.
 
+    Warns
+    -----
+    GuessedLayout
+        Columns of a ``.csv`` are separated by semicolons, and the values have decimal commas: ``ann;1,5``.
+
     Notes
     -----
+    Semicolons separate the columns of a ``.csv`` if they do so in every line, before a number.
     Cost O(bytes), of text in Python: about a million lines a second.
 
     Examples
@@ -186,16 +193,25 @@ def _table(path: PathLike, separator: str, dtype: Any) -> tuple[str, np.ndarray[
     def line_of(entry: int) -> int:
         return 1 + text.count("\n", 0, found[entry].start("value"))
 
-    found = list(re.finditer(_LINE.replace(",", separator), text))
+    found, point = _lines(text, separator), "."
+    if separator == ",":
+        others = [each for each in _lines(text, ";") if each[0].strip("\r\n")] if ";" in text else []
+        if others and all(
+            each["value"] and _number(each["value"], ",") is not None for each in others[len(others) > 1 :]
+        ):
+            if all(each["value"] is not None for each in found if each[0].strip("\r\n")):
+                guess = f"{name}:1: columns were separated by ';', with decimal commas; quotes keep ';' in a label"
+                warnings.warn(guess, GuessedLayout, stacklevel=3)
+            found, point = others, ","
     malformed = next((k for k, each in enumerate(found) if each["value"] is None and each[0].strip("\r\n")), None)
     if malformed is not None:
         at = 1 + text.count("\n", 0, found[malformed].start())
         raise InvalidFormat(f"{name}:{at}: expected a label or index and a value, separated by {separator!r}")
     found = [each for each in found if each["value"] is not None]
     first = ""
-    if found and _number(found[0]["value"]) is None:
+    if found and _number(found[0]["value"], point) is None:
         first = found.pop(0)["plain"] or ""
-    values = [_number(each["value"]) for each in found]
+    values = [_number(each["value"], point) for each in found]
     if None in values:
         at = values.index(None)
         raise InvalidFormat(f"{name}:{line_of(at)}: expected a number as value, found {found[at]['value']!r:.60}")
@@ -219,8 +235,12 @@ def _array(values: list[Any]) -> np.ndarray[Any, Any]:
     return np.array(values, FP64)
 
 
-def _number(text: str) -> int | float | None:
+def _lines(text: str, separator: str) -> list[re.Match[str]]:
+    return list(re.finditer(_LINE.replace(",", separator), text))
+
+
+def _number(text: str, point: str) -> int | float | None:
     try:
-        return int(text) if _INTEGER.fullmatch(text) else float(text)
+        return int(text) if _INTEGER.fullmatch(text) else float(text.replace(point, "."))
     except ValueError:
         return None

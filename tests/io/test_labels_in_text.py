@@ -6,6 +6,7 @@ import csv
 import re
 import uuid
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,14 @@ from hypothesis import strategies as st
 
 import semiring as sr
 from semiring import Labels, Matrix, Vector
-from semiring.exceptions import DimensionMismatch, DomainMismatch, InvalidFormat, InvalidValue, LostLabels
+from semiring.exceptions import (
+    DimensionMismatch,
+    DomainMismatch,
+    GuessedLayout,
+    InvalidFormat,
+    InvalidValue,
+    LostLabels,
+)
 from semiring.io.read import WRITERS
 
 HOSTILE = [
@@ -287,6 +295,24 @@ def test_malformed_vectors_are_refused_with_their_line(
     (tmp_path / "v.csv").write_bytes(content if isinstance(content, bytes) else content.encode())
     with pytest.raises(InvalidFormat, match=message):
         sr.io.read_vector(tmp_path / "v.csv", **options)
+
+
+@pytest.mark.parametrize(
+    ("content", "expected", "guess"),
+    [
+        ("ann;1,5\nbob;2,5\n", {"ann": 1.5, "bob": 2.5}, True),
+        ("name;score\nann;1,5\nbob;2\n", {"ann": 1.5, "bob": 2.0}, False),
+        ('"ann;1",5\n"b,c",6\n', {"ann;1": 5, "b,c": 6}, False),
+        ("ann;x,5\nbob,6\n", {"ann;x": 5, "bob": 6}, False),
+        ("ann;5\nbob, jr;6\n", {"ann": 5, "bob, jr": 6}, False),
+    ],
+)
+def test_vectors_between_semicolons(tmp_path: Path, content: str, expected: dict[str, float], guess: bool) -> None:
+    path = tmp_path / "v.csv"
+    path.write_text(content)
+    with pytest.warns(GuessedLayout, match=r"v\.csv:1: columns were separated by ';'") if guess else nullcontext():
+        v = sr.io.read_vector(path, relabel=True)
+    assert v.labels.to_dict(v) == expected
 
 
 def test_vectors_of_other_programs(tmp_path: Path) -> None:
