@@ -17,7 +17,7 @@ from semiring.labels.distinct import MANY, Texts, number_texts
 
 __all__ = ["as_integers", "is_quoted", "number_names", "warn_if_unrepeated"]
 
-_CANONICAL: Final = re.compile(r"0|-?[1-9][0-9]*")
+_CANONICAL: Final = re.compile(r"0|-?[1-9][0-9]{0,999}")  # Python converts 4,300 digits at most; longer names are text
 
 
 def number_names(

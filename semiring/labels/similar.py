@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING, Any
 
 from ..exceptions import near_names
@@ -20,5 +21,8 @@ def similar(labels: Labels, label: Any) -> str:
         close = near_names(label, [name for name in labels if isinstance(name, str)], 3, _SIMILAR)
         if close:
             return f"; did you mean {' or '.join(map(repr, close))}?"
-    other = int(label) if isinstance(label, str) and label.lstrip("-").isdecimal() else str(label)
+    other: Any = str(label)
+    if isinstance(label, str):
+        with contextlib.suppress(ValueError):  # no integer, or more digits than Python converts
+            other = int(label)
     return f"; there is {other!r}, of type {type(other).__name__}" if other in labels else ""

@@ -117,6 +117,8 @@ def test_an_edge_that_could_be_a_header_is_reported(tmp_path: Path, content: str
         ('"a,b","c ""d"""\r\n"c ""d""","e\nf\rg"\r\n', {}, [("a,b", 'c "d"', True), ('c "d"', "e\nf\rg", True)]),
         ('" a ", b \n b,""\n', {}, [(" a ", "b", True), ("b", "", True)]),
         ("02134,2134\n2134,7\n", {}, [("02134", "2134", True), ("2134", "7", True)]),
+        # More digits than Python converts to an integer.
+        (f"{'1' * 4400},7\n7,{'1' * 4400}\n", {}, [("1" * 4400, "7", True), ("7", "1" * 4400, True)]),
         ('"1",2\n2,3\n', {}, [("1", "2", True), ("2", "3", True)]),
         ("+1,2\n2,3\n", {}, [("+1", "2", True), ("2", "3", True)]),
         ("-5,0\n0,7\n", {}, [(-5, 0, True), (0, 7, True)]),
