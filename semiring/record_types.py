@@ -302,6 +302,13 @@ def plain(value: np.generic) -> Any:
     return value.item()
 
 
+def plain_or(value: Any, default: Any) -> Any:
+    """Return a scalar in Python's types, or `default` for None; of a traced loop the number that it computes."""
+    if value is None:
+        return default
+    return value.traced_get(default) if hasattr(type(value), "traced_get") else plain(value)
+
+
 def shown(array: Any) -> Any:
     """Return an array of values as users see it: an array type is further dimensions."""
     return array[ARRAY] if array.dtype.names == (ARRAY,) else array

@@ -27,7 +27,7 @@ from ..exceptions import NotSupported
 from ..formats import CODECS, FORMATS, PLACEMENTS, BitmapPattern, HyperPattern, PartPattern, StorageKind
 from ..formats.parts import grid_of
 from ..memory.allocation import is_shortage, out_of_memory
-from . import recording
+from . import recording, traced
 from .operands import Rows, Spec
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -126,10 +126,9 @@ _DISTRIBUTED = "semiring.distributed.operations"
 _table: dict[tuple[str, str], list[Implementation]] = {}
 # Cache: the implementations for a spec class, an engine and storage kinds, found by one look-up.
 _implementations: dict[tuple[type[Spec], str, tuple[StorageKind, ...]], _Implementations] = {}
-# For each operation, its sliced implementation: a function of the spec and the engine's name, and the parts of the
-# write that it fuses.
+# For each operation its sliced implementation, a function of spec and engine, and the parts of the write that it fuses.
 _sliced: dict[str, tuple[Callable[[Any, str], Any], frozenset[str]]] = {}
-# The same for hypersparse matrices; the function may return None for a request that it does not serve.
+# The same for hypersparse matrices; the function may return None.
 _renumbered: dict[str, tuple[Callable[[Any, str], Any], frozenset[str]]] = {}
 # The same for bitmap matrices; with the condition on the spec and the engine's name, if there is one, and whether the
 # function reads rows, so that slices serve matrices outside the memory of the device.
@@ -243,9 +242,7 @@ def accepts(spec: type[Spec], engine: str, kind: StorageKind) -> bool:
 def implemented(spec: type[Spec], engine: str) -> bool:
     """Return True if an engine has an implementation of an operation, for some operands."""
     load(engine)
-    if " " in engine:
-        return spec.name in _across
-    return (spec.name, engine) in _table
+    return spec.name in _across if " " in engine else (spec.name, engine) in _table
 
 
 def load(engine: str) -> None:
@@ -260,6 +257,9 @@ def load(engine: str) -> None:
 
 def find(spec: Spec, engine: str) -> Implementation | None:
     """Return the implementation that executes `spec` on `engine`, whole or in slices, or None."""
+    if traced.users and (recorder := traced.RECORDER.get()) is not None and recorder.records(spec):
+        takes = implemented(type(spec), engine) and recorder.takes(spec)
+        return Implementation(spec.name, engine, recorder.request, None, frozenset({"mask"}), "") if takes else None
     if " " in engine:
         row = _on_grid(spec.name, engine)
         return None if row is None or (row.when is not None and not row.when(spec)) else row
@@ -427,8 +427,8 @@ def run(spec: Spec, engine: str) -> Any:
                 f"{spec.name} is not supported on a grid of processes ({engine}) for these operands; compute it on one "
                 f"process: semiring.distributed.gather"
             )
-        others = sorted(e for (name, e) in _table if name == spec.name and e != engine)
-        hint = f"; engines that do: {', '.join(others)} (move the operands with .to())" if others else ""
+        others = ", ".join(sorted(e for (name, e) in _table if name == spec.name and e != engine))
+        hint = f"; engines that do: {others} (move the operands with .to())" if others else ""
         raise NotSupported(f"{spec.name} is not supported by the engine {engine!r} for these operands{hint}")
     return call(row, spec)
 
@@ -446,5 +446,5 @@ def call(row: Implementation, spec: Spec) -> Any:
 
 
 def rows(engine: str | None = None) -> list[Implementation]:
-    """Return all implementations (of one engine), for `semiring info ops`."""
+    """Return all implementations (of one engine)."""
     return [row for table in _table.values() for row in table if engine is None or row.engine == engine]

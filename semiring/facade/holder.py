@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
 
+from ..engines import traced
 from ..exceptions import InvalidType
 from ..formats import CSR, VectorStore
 from ..ops import check
@@ -135,6 +136,8 @@ class Holder(Labelled, Generic[StoreT], metaclass=Named):
 
     def _become(self, store: StoreT) -> None:
         """Swap the store, the last step of every write: an earlier exception leaves the object unchanged."""
+        if traced.users:
+            traced.check_target(self)
         self._check_whole()
         if self._labels is not None:
             self._labels = axis_labels.fitting(self._labels, check.shape_of(store))
@@ -142,6 +145,8 @@ class Holder(Labelled, Generic[StoreT], metaclass=Named):
 
     def _write(self, run: Callable[[StoreT, Write], StoreT], write: Write) -> None:
         """Replace the store by ``run(store, write)``, which may update it in place if nobody else holds it."""
+        if traced.users:
+            traced.check_target(self)
         if write.replace or not may_lease(self._store):
             self._become(run(self.store, write))
             return
@@ -198,6 +203,8 @@ class Holder(Labelled, Generic[StoreT], metaclass=Named):
 
     def _log(self) -> Elements:
         """Return the current log, or a new one, which becomes current by `_keep` after its first write."""
+        if traced.users:
+            traced.check_target(self)
         self._check_whole()
         elements = self._elements
         if self._store is None and self._plan is None and isinstance(elements, Elements):

@@ -14,7 +14,7 @@ from ..operators.families import IndexUnary, Select, Semiring
 from ..operators.types import TypedIndexUnary, TypedSemiring, accept_numbers
 from ..ops.cast import cast_scalar
 from ..ops.write import Write
-from ..record_types import plain
+from ..record_types import plain_or
 from . import scalar_operations
 from .chain import Chain, with_defaults
 from .scalar_numbers import Numeric
@@ -150,8 +150,7 @@ class Scalar(Numeric):
         >>> v[0].get(), v[1].get(), v[1].get(default=0)
         (5, None, 0)
         """
-        value = self._read()
-        return default if value is None else plain(value)
+        return plain_or(self._read(), default)
 
     def _read(self) -> np.generic | None:
         """Return the value in its type, or None."""
@@ -205,7 +204,8 @@ class Scalar(Numeric):
         >>> v[0].is_empty, v[1].is_empty
         (False, True)
         """
-        return self._read() is None
+        value: Any = self._read()
+        return value.traced_missing() if hasattr(type(value), "traced_missing") else value is None
 
     @property
     def nvals(self) -> int:

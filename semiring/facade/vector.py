@@ -14,7 +14,7 @@ from ..ops.assign import assign_vector
 from ..ops.convert import convert
 from ..ops.extract import extract_vector
 from ..ops.write import Write
-from ..record_types import plain
+from ..record_types import plain_or
 from ..storage.coerce import sizes
 from ..storage.index import position, positions
 from . import display, exports, frames, groups, iteration, layout, rowwise, vector_arrays, vector_operations
@@ -169,11 +169,11 @@ class Vector(Infix):
         >>> v.get(0), v.get(-1), v.get(1, default=0)
         (5, 6, 0)
         """
-        value = self._element(self._at(self._located(index)))()
-        return default if value is None else plain(value)
+        return plain_or(self._element(self._at(self._located(index)))(), default)
 
     def __contains__(self, index: int) -> bool:
-        return self._element(self._at(self._located(index)))() is not None
+        value: Any = self._element(self._at(self._located(index)))()
+        return bool(value.traced_missing()) if hasattr(type(value), "traced_missing") else value is not None
 
     def _at(self, index: Any) -> tuple[int]:
         return (position(scalar(index), self.size, "a vector"),)

@@ -28,9 +28,17 @@ def index_dtype(bound: int) -> np.dtype[Any]:
     return _INT32 if bound < _INT32_LIMIT else _INT64
 
 
+class Placeholder:
+    """An array of a traced loop, which has no elements until the program of the loop runs; on the CPU."""
+
+    size: int
+    base: None = None
+    nbytes = 0
+
+
 def device_of(array: Array) -> str:
-    """Return ``"cpu"`` for a NumPy array, ``"cuda"`` for a CuPy array."""
-    return "cpu" if isinstance(array, (np.ndarray, np.generic)) else "cuda"
+    """Return ``"cpu"`` for a NumPy array or a placeholder, ``"cuda"`` for a CuPy array."""
+    return "cpu" if isinstance(array, (np.ndarray, np.generic, Placeholder)) else "cuda"
 
 
 def address_of(array: Array) -> int:

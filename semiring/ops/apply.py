@@ -66,6 +66,8 @@ def _without_engine(a: S, op: TypedIndexUnary, k: np.generic) -> S | None:
         return a
     if op.uses & {"i", "j"} or ("x" in op.uses and a.iso is None):
         return None
+    if hasattr(type(k), "traced_cast") or hasattr(type(a.iso), "traced_cast"):
+        return None
     operands = [
         (name, cast_scalar(value, dtype))
         for name, value, dtype in (("x", a.iso, op.x), ("k", k, op.k))
@@ -188,6 +190,8 @@ def scalar_dtype(value: Any, beside: np.dtype[Any]) -> np.dtype[Any]:
     """
     if isinstance(value, (np.generic, np.ndarray)):
         return dtypes.lookup(value.dtype)
+    if hasattr(type(value), "traced_dtype"):
+        return cast("np.dtype[Any]", value.traced_dtype(beside))
     if dtypes.is_record(beside):
         return dtypes.lookup(type(value)) if isinstance(value, (int, float, complex)) else beside
     if not isinstance(value, (int, float, complex)):

@@ -50,6 +50,8 @@ def cast_scalar(value: Any, dtype: np.dtype[Any]) -> np.generic:
         if value.dtype == object:  # refused as arrays of objects are, whatever the object
             raise InvalidType(f"expected a number that a {dtype} can be made of, got an array of objects")
         return cast_scalar(value[()], dtype)
+    if hasattr(kind, "traced_cast"):
+        return cast(np.generic, value.traced_cast(dtype))
     if is_record(dtype):
         return of_value(value, dtype)
     if kind is np.int64 and dtype.kind in "iu":

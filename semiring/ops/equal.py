@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
+from ..engines import traced
 from ..engines.bitmap.vectors import flat
 from ..engines.residency import listed_or_resident
 from ..engines.sliced.bounds import common_bounds
@@ -41,6 +42,8 @@ def same(a: Store, b: Store, *, check_dtype: bool, tolerance: tuple[float, float
     check.engine_of("isequal", a, b)
     if check.shape_of(a) != check.shape_of(b) or (check_dtype and a.dtype != b.dtype):
         return False
+    if traced.users and (traced.is_traced(a) or traced.is_traced(b)):
+        return cast(bool, traced.current().same(a, b, tolerance))
     if " " in a.device:
         grid = grid_of(a.device)
         return grid.agreed(same(grid.part(a), grid.part(b), check_dtype=False, tolerance=tolerance))

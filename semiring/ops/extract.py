@@ -6,7 +6,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from ..engines import registry
+from ..engines import registry, traced
 from ..engines.operands import Index
 from ..engines.residency import columns_around, listed_or_resident
 from ..engines.spec import ExtractMatrix, ExtractRow, ExtractVector
@@ -143,6 +143,8 @@ def _all_found(indices: Array, at: Array, end: Any, wanted: Array) -> Array | No
 
 def element(a: CSR | VectorStore, row: int, col: int = 0) -> np.generic | None:
     """Return A(i, j) or u(i), or None where nothing is stored.  Synchronises."""
+    if traced.users and traced.is_traced(a):
+        return cast(np.generic, traced.current().element(a, row))
     if " " in a.device:
         return _element_on_grid(a, row, col)
     if isinstance(a, CSR):

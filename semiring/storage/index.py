@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import operator
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
+from ..engines import traced
 from ..engines.operands import Index
 from ..exceptions import DeviceMismatch, DomainMismatch, IndexOutOfBound, InvalidType, InvalidValue
 from ..formats import Array, PartVector, VectorStore, array_module, dense_values, device_of, index_dtype
@@ -19,6 +20,8 @@ from .coerce import as_array
 
 def position(value: Any, size: int, axis: str) -> int:
     """Return one index, negative ones counted from the end; IndexOutOfBound if it is not below `size`."""
+    if hasattr(type(value), "traced_index"):
+        return cast(int, value.traced_index(size, axis))
     if isinstance(value, (bool, np.bool_)) or not hasattr(value, "__index__"):
         raise InvalidType(f"an index of {axis} must be an integer, got {value!r}")
     index = operator.index(value)
@@ -58,6 +61,8 @@ def positions(value: Any, size: int, axis: str, device: str) -> Index:
                 position(value[-1], size, axis)
             return Index(size, len(value), first, value.step)
         value = np.asarray(value)  # from below 0 to above: not an arithmetic sequence of positions
+    if traced.users and traced.is_traced(value):
+        return cast(Index, traced.current().index(value, size))
     if isinstance(value, VectorStore):
         if value.device != device:
             raise DeviceMismatch(

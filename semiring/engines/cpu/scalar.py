@@ -204,6 +204,17 @@ def scalar_function(
     variables: for each variable of the expression, the argument's text, its type, and the operator's type for it; of a
     record the text is that of the tuple of its leaves.  functions: what these texts call.
     """
+    lines, calls = scalar_lines(expr, variables, result)
+    text = f"def evaluate({signature}):\n" + "".join(f"    {line}\n" for line in lines)
+    scope: dict[str, Any] = {"np": np, "math": math} | calls | dict(functions)
+    exec(text, scope)  # the text is built above, from an expression tree of known nodes
+    return scope["evaluate"]
+
+
+def scalar_lines(
+    expr: str, variables: Mapping[str, tuple[str, DType, DType]], result: DType
+) -> tuple[list[str], dict[str, Any]]:
+    """Return the statements of the body of `scalar_function`, and the helpers that they call, by name."""
     writer = Writer({})
     bound: dict[str, tuple[str, DType]] = {}
     for name, (arg, source, target) in variables.items():
@@ -224,7 +235,4 @@ def scalar_function(
     else:
         value = writer.write(ast.parse(expr, mode="eval").body)
         writer.lines.append(f"return {cast_text(value[0], value[1], result)}")
-    text = f"def evaluate({signature}):\n" + "".join(f"    {line}\n" for line in writer.lines)
-    scope: dict[str, Any] = {"np": np, "math": math} | writer.calls | dict(functions)
-    exec(text, scope)  # the text is built above, from an expression tree of known nodes
-    return scope["evaluate"]
+    return writer.lines, writer.calls

@@ -1,0 +1,287 @@
+"""Translation of a program (`engines.program`) to the text of one kernel.
+
+Every placeholder has a *home*: a variable that holds the number of a row of the arrays of its size and type.  A result
+takes the home of an operand that nothing reads later, so that a write is an update in place; what a loop carries is
+moved by exchanging rows.  A vector that may lack entries is processed along a list of its entries, so that an iteration
+costs what it touches.
+
+The text depends on types, operators and formats, not on sizes or values: those are arguments.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...formats import Bitmap
+from ..program import Block, Branch, Compute, Leave, Loop, Move, Request, Values
+from ..traced import Number, Untraceable
+from .program_lifetimes import Place, halves
+from .program_numbers import FAILED, STOPPED, YIELDED, Numbers
+from .program_requests import Requests
+
+
+class Code(Requests, Numbers):
+    """The text of a program: control flow, and the moves of what loops carry."""
+
+    def text(self) -> str:
+        """Return the module."""
+        self._program()
+        helpers = "".join(
+            f"{name} = helpers.function({name.rpartition('_')[0]!r}, np.dtype({name.rpartition('_')[2]!r}))\n"
+            if name != "random"
+            else "random = helpers.function('random', np.dtype('int64'))\n"
+            for name in sorted(self.helpers)
+        )
+        head = (
+            '"""The program of a compiled loop; generated, see semiring.engines.cpu.program_code."""\n'
+            "import math\n\nimport numpy as np\n\n"
+            "from semiring.engines.cpu import helpers\n"
+            "from semiring.engines.cpu.atomics import bit_count, stopped, trailing_zeros\n"
+            "from semiring.engines.cpu.compile import inlined, kernel\n"
+            "from semiring.engines.cpu.program_support import *\n"
+            "from semiring.engines.cpu.types import value_at\n\n"
+        )
+        return head + helpers + "\n\n".join(["", *self.functions, "\n".join(self.lines)]) + "\n"
+
+    def parameters(self) -> list[str]:
+        """Return the names of the arguments, in order."""
+        names = ["state", "rows", "integers", "floats"]
+        for c, _ in enumerate(self.sizes):
+            names += [f"n{c}", f"W{c}", f"L{c}", f"N{c}", f"T{c}"]
+        names += [pool for pool in self.pools() if pool[0] == "V"]
+        names += [name for name, _ in self.constants]
+        for m, _ in enumerate(self.matrices):
+            names += [f"P{m}", f"I{m}", f"A{m}"]
+        return names
+
+    def pools(self) -> list[str]:
+        """Return the pools of rows, in order of their names."""
+        return sorted(self.rows)
+
+    def _program(self) -> None:
+        for item in (*self.program.inputs, *(item for item, _ in self.program.constants), *self.program.outputs):
+            for part in halves(item):
+                self.home(part)
+            if isinstance(item, Number):
+                self.number(item)
+        body, self.lines = self.lines, []
+        self._block(self.program.body)
+        self._exit("0")
+        body, self.lines = self.lines, []
+        self.put_at(0, "@kernel")
+        self.put_at(0, f"def program(t, threads, control, {', '.join(self.parameters())}):")
+        for c, _ in enumerate(self.sizes):
+            self.put(f"w{c} = (n{c} + 31) >> 5")
+        number = 0
+        for pool in self.pools():
+            for row in range(self.rows[pool]):
+                self.put(f"{pool.lower()}_{row} = rows[{number}]")
+                number += 1
+        self.home_count = number
+        for number, name in enumerate(self._saved_numbers()):
+            array = {"int": "integers", "float": "floats", "bool": "integers"}[name[1]]
+            loaded = f"{array}[{number}]"
+            self.put(f"{name[0]} = {loaded} != 0" if name[1] == "bool" else f"{name[0]} = {loaded}")
+        self.put("budget = mark = state[1]")
+        self.lines += body
+
+    def _saved_numbers(self) -> list[tuple[str, str]]:
+        """Return the numbers that enter, leave or interrupt the program: variable and kind."""
+        found: dict[str, str] = {}
+        items = [item for item in (*self.program.inputs, *self.program.outputs) if isinstance(item, Number)]
+        items += [step.result for step in self.program.body.steps if isinstance(step, Compute)]
+        if self.lifetimes.outer is not None:
+            items += [item for item in self.lifetimes.phis[id(self.lifetimes.outer)] if isinstance(item, Number)]
+        for item in items:
+            found.setdefault(self.number(item), item.kind)
+        return list(found.items())
+
+    def saved(self) -> list[tuple[str, str]]:
+        """Return the numbers in the order of `integers` and `floats`."""
+        return self._saved_numbers()
+
+    def _save(self) -> None:
+        number = 0
+        for pool in self.pools():
+            for row in range(self.rows[pool]):
+                self.put(f"rows[{number}] = {pool.lower()}_{row}")
+                number += 1
+        for number, (name, kind) in enumerate(self._saved_numbers()):
+            array = "floats" if kind == "float" else "integers"
+            self.put(f"{array}[{number}] = {name}")
+
+    def _exit(self, code: str) -> None:
+        """End the program; the rows are saved by a function at the end, because all homes are known then only."""
+        self.put(f"#exit {code}")
+
+    def resolved(self, text: str) -> str:
+        """Replace each exit by the statements that save the state."""
+        made = []
+        for line in text.split("\n"):
+            stripped = line.lstrip()
+            if not stripped.startswith("#exit"):
+                made.append(line)
+                continue
+            code = stripped.split()[1]
+            self.lines, self.indent = [], (len(line) - len(stripped)) // 4
+            if code not in (str(FAILED), str(STOPPED)):
+                self._save()
+            self.put(f"return {code}")
+            made += self.lines
+        return "\n".join(made)
+
+    # -- steps ---------------------------------------------------------------------------------------------
+
+    def _block(self, block: Block) -> None:
+        empty = True
+        for step in block.steps:
+            empty = False
+            place = self.lifetimes.places[id(step)]
+            match step:
+                case Request():
+                    getattr(self, f"_{step.spec.name}")(step.spec, step.result, place)
+                case Compute():
+                    self._compute(step)
+                case Loop():
+                    self._loop(step, place)
+                case Branch():
+                    self.put(f"if {self.number(step.test)}:")
+                    self._side(step.then)
+                    self.put("else:")
+                    self._side(step.otherwise)
+                case Leave():
+                    self._leave(step, place)
+        if empty:
+            self.put("pass")
+
+    def _side(self, block: Block) -> None:
+        self.indent += 1
+        self._block(block)
+        self.indent -= 1
+
+    def _loop(self, loop: Loop, place: Place) -> None:
+        outer = loop is self.lifetimes.outer
+        if outer:
+            self.put("if state[0] == 0:")
+            self.indent += 1
+            self.put("pass")
+            self._moves(loop.initial, place)
+            self.indent -= 1
+        else:
+            self._moves(loop.initial, place)
+        self.put("while True:")
+        self.indent += 1
+        self.put("if stopped(control):")
+        self.put_at(self.indent + 1, f"return {STOPPED}")
+        if outer:
+            self.put("budget -= 64")
+            self.put("if budget < 0 or mark - budget > state[4]:")
+            self.put_at(self.indent + 1, "state[5] = mark - budget")
+            self.put_at(self.indent + 1, f"#exit {YIELDED}")
+            self.put("mark = budget")
+        self._block(loop.head) if loop.head.steps else None
+        if loop.test is not True:
+            self.put(f"if not ({self.number(loop.test) if loop.test is not False else 'False'}):")
+            self.put_at(self.indent + 1, "break")
+        if outer:
+            self.put("state[2] += 1")
+        self._block(loop.body)
+        self.indent -= 1
+
+    def _leave(self, step: Leave, place: Place) -> None:
+        if step.kind == "fail":
+            self.put(f"return {FAILED}")
+            return
+        self._moves(step.moves, place)
+        if step.kind in ("break", "continue"):
+            self.put(step.kind)
+        elif step.kind.startswith("return"):
+            self._exit(step.kind.split()[1])
+        elif not step.moves:
+            self.put("pass")
+
+    def _moves(self, moves: list[Move], place: Place) -> None:
+        """Set several targets at once."""
+        numbers = [(self.number(m.target), self.number(m.source)) for m in moves if isinstance(m.target, Number)]
+        done: set[str] = set()
+        later: list[str] = []
+        sources: dict[int, int] = {}
+        for move in moves:
+            for part in halves(move.source):
+                sources[id(part)] = sources.get(id(part), 0) + 1
+        for move in moves:
+            if isinstance(move.target, Number):
+                continue
+            target, source = move.target, move.source
+            s_target = target.words if isinstance(target, Bitmap) else None
+            s_source = source.words if isinstance(source, Bitmap) else None
+            v_target = target.values if isinstance(target.values, Values) else None
+            v_source = source.values if isinstance(source.values, Values) else None
+            if s_target is None and s_source is not None:
+                raise Untraceable("a Vector that is full in one iteration and not in the next")
+            if v_target is not None:
+                self._move_values(target, source, s_source, v_target, v_source, sources, place, done, later)
+            if s_target is not None:
+                self._move_structure(s_target, s_source, sources, place, done, later)
+        for line in later:
+            self.put(line)
+        if numbers:
+            changed = [(a, b) for a, b in numbers if a != b]
+            if changed:
+                self.put(f"{', '.join(a for a, _ in changed)} = {', '.join(b for _, b in changed)}")
+
+    def _exchange(self, target: str, source: str, done: set[str], later: list[str]) -> None:
+        line = f"{target}, {source} = {source}, {target}"
+        if line not in done:
+            done.add(line)
+            later.append(line)
+
+    def _movable(self, part: Any, sources: dict[int, int], place: Place) -> bool:
+        life = self.lifetimes._life[id(part)]
+        if not life.defined.loops and part in self._fixed():
+            return False
+        carried = any(part is half for phis in self.lifetimes.phis.values() for phi in phis for half in halves(phi))
+        return not carried and self.lifetimes.dead(part, place)
+
+    def _fixed(self) -> list[Any]:
+        return [part for item, _ in self.program.constants for part in halves(item)]
+
+    def _move_values(
+        self, target: Any, source: Any, structure: Any, v_target: Any, v_source: Any, sources: Any, place: Any,
+        done: Any, later: Any,
+    ) -> None:  # fmt: skip
+        goal = self.home(v_target)
+        if v_source is not None and self.home(v_source) == goal:
+            return
+        c = self.size(target.size)
+        pool = f"V{c}_{target.dtype.name}"
+        if v_source is not None and sources[id(v_source)] == 1 and self._movable(v_source, sources, place):
+            self._exchange(goal, self.home(v_source), done, later)
+            return
+        spare = self._row(pool)
+        value = self._value(source, "i_")
+        self._each(source, "i_", structure)
+        self.put(f"{pool}[np.uintp({spare} * n{c} + i_)] = {value}")
+        self.indent -= 1
+        self._exchange(goal, spare, done, later)
+
+    def _move_structure(self, target: Any, source: Any, sources: Any, place: Any, done: Any, later: Any) -> None:
+        goal, c = self.home(target), self.size(target.size)
+        if source is None:
+            spare = self._row(f"S{c}")
+            self._clear(c, spare)
+            self.put(f"for i_ in range(n{c}):")
+            self.indent += 1
+            self._insert(c, spare, "i_")
+            self.indent -= 1
+            self._counted(c, spare, "2")
+            self._exchange(goal, spare, done, later)
+            return
+        if self.home(source) == goal:
+            return
+        if sources[id(source)] == 1 and self._movable(source, sources, place):
+            self._exchange(goal, self.home(source), done, later)
+            return
+        spare = self._row(f"S{c}")
+        self.put(f"copy_structure({self._structure(c)}, {self.home(source)}, {spare}, w{c}, n{c})")
+        self._exchange(goal, spare, done, later)

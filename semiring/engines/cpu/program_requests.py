@@ -1,0 +1,407 @@
+"""The text of each request: loops over the entries of its operands."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...formats import Bitmap, Full
+from ..constants import POSITIONS
+from ..operands import Mask, simplified
+from ..program import Values
+from ..traced import Untraceable
+from .program_lifetimes import Place, halves
+from .program_products import Products, exact, exact_binary
+from .program_text import KINDS
+from .scalar import cast_text
+
+
+class Requests(Products):
+    """Writes the steps of a program that are requests."""
+
+    def _write_vector(self, q: Any, made: Any, place: Place) -> None:
+        """C<M, replace> accum= T; the rows of C become those of the result where nothing reads C later."""
+        old, t, mask, accum = q.c, q.t, simplified(q.mask), q.accum
+        c = self.size(made.size)
+        full = isinstance(made, Full)
+        s_old = old.words if isinstance(old, Bitmap) else None
+        v_old = old.values if isinstance(old.values, Values) else None
+        v_made = made.values if isinstance(made.values, Values) else None
+        others = [part for item in (t, *([mask.store] if isinstance(mask, Mask) else [])) for part in halves(item)]
+        if full and s_old is not None:
+            self._write_full(q, made, place)
+            return
+        if not full and s_old is None:
+            raise Untraceable("a write that may delete entries of a full Vector")
+        s = None
+        if s_old is not None:
+            if self.lifetimes.dead(s_old, place) and not any(s_old is part for part in others):
+                self.homes[id(made.words)] = self.home(s_old)
+                s = self.home(s_old)
+                self.in_place.add(id(made))
+            else:
+                s = self.home(made.words)
+                self.put(f"copy_structure({self._structure(c)}, {self.home(s_old)}, {s}, w{c}, n{c})")
+        v = None
+        if v_made is not None:
+            if v_old is not None and self.lifetimes.dead(v_old, place) and not any(v_old is part for part in others):
+                self.homes[id(v_made)] = self.home(v_old)
+                v = self.home(v_old)
+                self.in_place.add(id(made))
+            else:
+                v = self.home(v_made)
+                value = self._value(old, "i_")
+                self._each(old, "i_")
+                self._set(made, c, v, "i_", value)
+                self.indent -= 1
+        self.lifetimes.kept += [made.words if isinstance(made, Bitmap) else None, v_made]
+        if mask is False:
+            if q.replace and s is not None:
+                self.put(f"clear({self._structure(c)}, {s}, w{c}, n{c})")
+            else:
+                self.put("pass")
+            return
+        if q.replace and mask is not True:
+            self._each(old, "i_")
+            self.put(f"if not ({self._admits(mask, 'i_')}):")
+            self.indent += 1
+            self._remove(c, s, "i_")
+            self.indent -= 2
+        t_full = isinstance(t, Full)
+        listed = isinstance(mask, Mask) and not mask.complement and isinstance(mask.store, Bitmap)
+        shown: Any = mask
+        if accum is None and not t_full and not listed:
+            # Entries of C that the mask admits and T lacks are deleted.
+            self._each(old, "i_")
+            test = f"not ({self._has(t.words, 'i_')})"
+            if mask is not True:
+                test = f"({self._admits(mask, 'i_')}) and {test}"
+            self.put(f"if {test}:")
+            self.indent += 1
+            self._remove(c, s, "i_")
+            self.indent -= 2
+        by_mask = listed and (t_full or accum is None)
+        driver = shown.store if by_mask else t
+        self._each(driver, "i_", sort=False)
+        tests = []
+        if isinstance(mask, Mask) and not (by_mask and mask.structural):
+            tests.append(f"({self._admits(mask, 'i_')})")
+        if tests:
+            self.put(f"if not ({tests[0]}):")
+            self.put_at(self.indent + 1, "continue")
+        if by_mask and not t_full:
+            self.put(f"if {self._has(t.words, 'i_')}:")
+            self.indent += 1
+        self._put_entry(made, t, accum, c, s, v, "i_")
+        if by_mask and not t_full:
+            self.indent -= 1
+            if accum is None:
+                self.put(f"elif {self._has(made.words if s is not None else None, 'i_')}:")
+                self.indent += 1
+                self._remove(c, s, "i_")
+                self.indent -= 1
+        self.indent -= 1
+
+    def _write_full(self, q: Any, made: Any, place: Place) -> None:
+        """C accum= T for a full T: C has entries everywhere then."""
+        old, t, c = q.c, q.t, self.size(made.size)
+        v = None
+        if isinstance(made.values, Values):
+            if isinstance(old.values, Values) and self.lifetimes.dead(old.values, place) and old.values is not t.values:
+                self.homes[id(made.values)] = self.home(old.values)
+                self.lifetimes.kept.append(made.values)
+            v = self.home(made.values)
+        if v is None:
+            self.put("pass")
+            return
+        self.put(f"budget -= n{c}")
+        self.put(f"for i_ in range(n{c}):")
+        self.indent += 1
+        self.put(f"if {self._has(old.words, 'i_')}:")
+        self.indent += 1
+        if not isinstance(old.values, Values):
+            self._set(made, c, v, "i_", self._value(old, "i_"))
+        self._put_entry(made, t, q.accum, c, None, v, "i_")
+        self.indent -= 1
+        self.put("else:")
+        self.indent += 1
+        self._set(made, c, v, "i_", cast_text(self._value(t, "i_"), t.dtype, made.dtype))
+        self.indent -= 2
+
+    def _put_entry(self, made: Any, t: Any, accum: Any, c: int, s: str | None, v: str | None, i: str) -> None:
+        """Write an entry of T: combined with that of C by the accumulator where C has one, else as it is."""
+        alone = cast_text(self._value(t, i), t.dtype, made.dtype)
+        at = f"V{c}_{made.dtype.name}[np.uintp({v} * n{c} + {i})]"
+
+        def combined() -> None:
+            if v is None:
+                self.put("pass")
+            elif accum is None:
+                self.put(f"{at} = {alone}")
+            else:
+                if accum.uses & POSITIONS:
+                    raise Untraceable("an accumulator that reads positions")
+                names = {"x": ("x", made.dtype), "y": ("y", t.dtype)}
+                read = {name: names[name] for name in names if name in accum.uses}
+                texts = {"x": at, "y": self._value(t, i)}
+                self.put(f"z_ = {self.function(accum, read, accum.z)}({', '.join(texts[name] for name in read)})")
+                self.put(f"{at} = {cast_text('z_', accum.z, made.dtype)}")
+
+        if s is None:
+            combined()
+            return
+        self.put(f"if {self._has(made.words, i)}:")
+        self.indent += 1
+        combined()
+        self.indent -= 1
+        self.put("else:")
+        self.indent += 1
+        self.put(f"W{c}[np.uintp({s} * w{c} + ({i} >> 5))] |= np.uint32(1) << np.uint32({i} & 31)")
+        self.put(f"if T{c}[{s}] != 0:")
+        self.put_at(self.indent + 1, f"L{c}[np.uintp({s} * n{c} + N{c}[{s}])] = {i}")
+        self.put_at(self.indent + 1, f"T{c}[{s}] = 1")
+        self.put(f"N{c}[{s}] += 1")
+        if v is not None:
+            self.put(f"{at} = {alone}")
+        self.indent -= 1
+
+    def _remove(self, c: int, s: str | None, i: str) -> None:
+        """Delete an entry that may be present."""
+        assert s is not None
+        word = f"W{c}[np.uintp({s} * w{c} + ({i} >> 5))]"
+        self.put(f"if ({word} >> np.uint32({i} & 31)) & np.uint32(1) != 0:")
+        self.indent += 1
+        self.put(f"{word} &= ~(np.uint32(1) << np.uint32({i} & 31))")
+        self.put(f"N{c}[{s}] -= 1")
+        self.put(f"T{c}[{s}] = 0")
+        self.indent -= 1
+
+    def _ewise(self, q: Any, made: Any, place: Place) -> None:
+        a, b, mask = q.a, q.b, simplified(q.mask)
+        c, s, v = self._fresh(made)
+        sa = a.words if isinstance(a, Bitmap) else None
+        sb = b.words if isinstance(b, Bitmap) else None
+        if mask is False:
+            if s is not None:
+                self._counted(c, s, "2")
+            return
+        both = self._pair(q, self._value(a, "i_"), a.dtype, self._value(b, "i_"), b.dtype)
+
+        def admitted() -> None:
+            if mask is not True:
+                self.put(f"if not ({self._admits(mask, 'i_')}):")
+                self.put_at(self.indent + 1, "continue")
+
+        def entry(value: str) -> None:
+            if s is not None:
+                self._insert(c, s, "i_")
+            self._set(made, c, v, "i_", value)
+            if s is None and v is None:
+                self.put("pass")
+
+        if q.mode == "intersect":
+            first, second = (b, sa) if sa is None or sb is not None else (a, sb)
+            if sa is not None and sb is not None:
+                # Along the shorter list.
+                self.put(f"if N{c}[{self.home(sa)}] < N{c}[{self.home(sb)}]:")
+                self.indent += 1
+                self._intersected(a, sb, admitted, entry, both, c, s)
+                self.indent -= 1
+                self.put("else:")
+                self.indent += 1
+                self._intersected(b, sa, admitted, entry, both, c, s)
+                self.indent -= 1
+            else:
+                self._intersected(first, second, admitted, entry, both, c, s)
+            return
+        if q.mode == "fill":
+            left = self._pair(q, self._value(a, "i_"), a.dtype, self.typed(q.beta, q.op.y), q.op.y)
+            right = self._pair(q, self.typed(q.alpha, q.op.x), q.op.x, self._value(b, "i_"), b.dtype)
+        else:
+            left = cast_text(self._value(a, "i_"), a.dtype, q.op.z)
+            right = cast_text(self._value(b, "i_"), b.dtype, q.op.z)
+        for first, other, alone, again in ((a, sb, left, False), (b, sa, right, True)):
+            if again and other is None:
+                continue  # the first operand is full
+            if not again and sb is None and sa is not None:
+                continue  # the second is full: one pass over all positions
+            self._each(first, "i_")
+            admitted()
+            has = self._has(other, "i_")
+            if again and sb is not None:
+                self.put(f"if {has}:")
+                self.put_at(self.indent + 1, "continue")
+                entry(alone)
+            else:
+                if has == "True":
+                    entry(both)
+                else:
+                    if s is not None:
+                        self._insert(c, s, "i_")
+                    if v is not None:
+                        self.put(f"if {has}:")
+                        self.indent += 1
+                        self._set(made, c, v, "i_", both)
+                        self.indent -= 1
+                        self.put("else:")
+                        self.indent += 1
+                        self._set(made, c, v, "i_", alone)
+                        self.indent -= 1
+                    elif s is None:
+                        self.put("pass")
+            self.indent -= 1
+        if s is not None:
+            self._counted(c, s, "1")
+
+    def _intersected(self, first: Any, other: Any, admitted: Any, entry: Any, both: str, c: int, s: Any) -> None:
+        self._each(first, "i_")
+        admitted()
+        if other is not None:
+            self.put(f"if not ({self._has(other, 'i_')}):")
+            self.put_at(self.indent + 1, "continue")
+        entry(both)
+        self.indent -= 1
+        if s is not None:
+            self._counted(c, s, self._order_of(first))
+
+    def _order_of(self, first: Any) -> str:
+        """Return the order of the list of a result that is filled along the entries of a store."""
+        return f"T{self.size(first.size)}[{self.home(first.words)}]" if isinstance(first, Bitmap) else "2"
+
+    def _pair(self, q: Any, x: str, xd: np.dtype[Any], y: str, yd: np.dtype[Any]) -> str:
+        integer = np.dtype(np.int64)
+        names = {"x": ("x", xd), "y": ("y", yd)} | {n: (n, integer) for n in ("xi", "xj", "yi", "yj")}
+        texts = {"x": x, "y": y, "xi": "i_", "xj": "np.int64(0)", "yi": "i_", "yj": "np.int64(0)"}
+        read = {name: names[name] for name in names if name in q.op.uses}
+        return f"{self.function(q.op, read, q.op.z)}({', '.join(texts[name] for name in read)})"
+
+    def _unary(self, op: Any, k: Any, store: Any) -> str:
+        """Return the text of op(x, i, j, k)."""
+        integer = np.dtype(np.int64)
+        names = {"x": ("x", store.dtype), "i": ("i", integer), "j": ("j", integer), "k": ("k", op.k)}
+        texts = {"i": "i_", "j": "np.int64(0)"}
+        read = {name: names[name] for name in names if name in op.uses}
+        if "x" in read:
+            texts["x"] = self._value(store, "i_")
+        if "k" in read:
+            texts["k"] = self.typed(k, op.k)
+        return f"{self.function(op, read, op.z)}({', '.join(texts[name] for name in read)})"
+
+    def _apply(self, q: Any, made: Any, place: Place) -> None:
+        a, c = q.a, self.size(made.size)
+        value = self._unary(q.op, q.k, a)
+        old = a.values if isinstance(a.values, Values) else None
+        if old is not None and old.dtype == made.dtype and self.lifetimes.dead(old, place):
+            self.homes[id(made.values)] = self.home(old)
+            self.lifetimes.kept.append(made.values)
+            self.in_place.add(id(made))
+        v = self.home(made.values)
+        self._each(a, "i_")
+        self._set(made, c, v, "i_", value)
+        self.indent -= 1
+
+    def _select(self, q: Any, made: Any, place: Place) -> None:
+        self._filtered(q.a, made, self._unary(q.op, q.k, q.a), q.op.z)
+
+    def _filtered(self, a: Any, made: Any, test: str, dtype: np.dtype[Any]) -> None:
+        c, s, v = self._fresh(made)
+        assert s is not None
+        self._each(a, "i_")
+        self.put(f"if {cast_text(test, dtype, np.dtype(np.bool_))}:")
+        self.indent += 1
+        self._insert(c, s, "i_")
+        self._set(made, c, v, "i_", self._value(a, "i_"))
+        self.indent -= 2
+        self._counted(c, s, self._order_of(a))
+
+    def _keep(self, q: Any, made: Any, place: Place) -> None:
+        self._filtered(q.a, made, self._admits(simplified(q.mask), "i_"), np.dtype(np.bool_))
+
+    def _reduce_scalar(self, q: Any, made: Any, place: Place) -> None:
+        a, add = q.a, q.monoid
+        kind = KINDS[made.number.kind]
+        total, seen = self.name("sum"), self.name("seen")
+        zero = add.z.type(0)
+        self.put(f"{total} = {self.constant(zero)}")
+        self.put(f"{seen} = False")
+        self._each(a, "i_", sort=not exact(add))
+        value = cast_text(self._value(a, "i_"), a.dtype, add.z)
+        self.put(f"v_ = {value}")
+        self.put(f"if {seen}:")
+        self.put_at(self.indent + 1, f"{total} = {self._sum(add, total, 'v_')}")
+        self.put("else:")
+        self.put_at(self.indent + 1, f"{total} = v_")
+        self.put_at(self.indent + 1, f"{seen} = True")
+        stop = "True" if add.is_any else self._stops(add, total)
+        if stop is not None:
+            self.put(f"if {stop}:")
+            self.put_at(self.indent + 1, "break")
+        self.indent -= 1
+        self.put(f"{self.number(made.number)} = {cast_text(total, add.z, kind)}")
+
+    def _extract_vector(self, q: Any, made: Any, place: Place) -> None:
+        u, index = q.u, q.index
+        c, s, v = self._fresh(made)
+        k = self._position_text(index, c)
+        self.put(f"budget -= n{c}")
+        self.put(f"for i_ in range(n{c}):")
+        self.indent += 1
+        self.put(f"k_ = {k}")
+        if isinstance(u, Bitmap):
+            self.put(f"if not ({self._has(u.words, 'k_')}):")
+            self.put_at(self.indent + 1, "continue")
+        if s is not None:
+            self._insert(c, s, "i_")
+        self._set(made, c, v, "i_", self._value(u, "k_"))
+        if s is None and v is None:
+            self.put("pass")
+        self.indent -= 1
+        if s is not None:
+            self._counted(c, s, "2")
+
+    def _position_text(self, index: Any, c: int) -> str:
+        """Return the text of index[i_], for an index of the size class c."""
+        if isinstance(index.array, Values):
+            name = index.array.dtype.name
+            return f"np.int64(V{c}_{name}[np.uintp({self.home(index.array)} * n{c} + i_)])"
+        if index.array is not None:
+            raise Untraceable("an index that is an array")
+        return f"{self.number(index.start)} + {self.number(index.step)} * i_"
+
+    def _scatter_vector(self, q: Any, made: Any, place: Place) -> None:
+        u, dup = q.u, q.dup
+        c, s, v = self._fresh(made)
+        assert s is not None
+        assert v is not None
+        k = self._position_text(q.index, self.size(u.size))
+        ordered = dup is None or not exact_binary(dup)
+        self._each(u, "i_", sort=ordered)
+        self.put(f"k_ = {k}")
+        self.put(f"v_ = {self._value(u, 'i_')}")
+        at = f"V{c}_{made.dtype.name}[np.uintp({v} * n{c} + k_)]"
+        self.put(f"if not ({self._has(made.words, 'k_')}):")
+        self.indent += 1
+        self._insert(c, s, "k_")
+        self.put(f"{at} = v_")
+        self.indent -= 1
+        self.put("else:")
+        self.indent += 1
+        if dup is None:
+            self.put(f"{at} = v_")
+        else:
+            names = {"x": ("x", made.dtype), "y": ("y", u.dtype)}
+            read = {name: names[name] for name in names if name in dup.uses}
+            texts = {"x": at, "y": "v_"}
+            self.put(f"z_ = {self.function(dup, read, dup.z)}({', '.join(texts[name] for name in read)})")
+            self.put(f"{at} = {cast_text('z_', dup.z, made.dtype)}")
+        self.indent -= 2
+        self._counted(c, s, "1")
+
+    def _outside(self, q: Any, made: Any, place: Place) -> None:
+        index, c = q.rows, self.size(q.a.size)
+        if index.array is not None or index.step != 1:
+            raise Untraceable("a region that is no range")
+        first, last = self.number(index.start), self.number(index.start + index.count)
+        self._filtered(q.a, made, f"not ({first} <= i_ and i_ < {last})", np.dtype(np.bool_))
+        del c

@@ -1,0 +1,155 @@
+"""The program of a traced loop: requests to an engine, arithmetic of numbers, and the control flow around them.
+
+A program is in static single assignment form.  Its vectors are stores whose arrays are placeholders: a `Structure`
+names the positions of the entries, a `Values` their values, and several stores may share either.  Its numbers are
+`Number`.  What changes from iteration to iteration is carried: the loop has a placeholder for it, which a `Move` sets.
+
+`engines.tracing` records programs; an engine that implements `RunProgram` executes them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from ..formats.records import record
+from ..memory.arrays import Placeholder
+from .operands import Spec
+
+if TYPE_CHECKING:
+    from .traced import Number
+
+__all__ = [
+    "Block",
+    "Branch",
+    "Compute",
+    "Leave",
+    "Loop",
+    "Move",
+    "Program",
+    "Request",
+    "RunProgram",
+    "Structure",
+    "Values",
+]
+
+
+class Structure(Placeholder):
+    """The positions of the entries of a vector of `size`, unknown until the program runs."""
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+
+
+class Values(Placeholder):
+    """The values of a vector of `size`, one for each position; those of absent entries are arbitrary."""
+
+    def __init__(self, size: int, dtype: np.dtype[Any]) -> None:
+        self.size, self.dtype = size, dtype
+
+
+class Request:
+    """A request to the engine, whose operands may have placeholders; result: a store, or a number."""
+
+    def __init__(self, spec: Any, result: Any) -> None:
+        self.spec, self.result = spec, result
+
+
+class Compute:
+    """result = op(*operands) of numbers.  Operands are numbers, Python's numbers, or stores (`nvals`, `element`)."""
+
+    def __init__(self, result: Number, op: str, operands: tuple[Any, ...]) -> None:
+        self.result, self.op, self.operands = result, op, operands
+
+
+class Move:
+    """target = source, for what a loop carries or a branch merges; all moves of a list happen at once."""
+
+    def __init__(self, target: Any, source: Any) -> None:
+        self.target, self.source = target, source
+
+
+class Block:
+    """Steps in order."""
+
+    def __init__(self) -> None:
+        self.steps: list[Any] = []
+
+
+class Loop:
+    """``while head, test: body``, at a line of the file.
+
+    initial: sets what is carried before the first iteration.  The body ends with the moves to the next one.  What is
+    carried has, after the loop, the value at the test that failed, or that a `Leave` set.
+    """
+
+    def __init__(self, line: int) -> None:
+        self.line = line
+        self.initial: list[Move] = []
+        self.head, self.body = Block(), Block()
+        self.test: Any = True
+
+
+class Branch:
+    """``if test: then else: otherwise``; each block ends with moves to what is merged, or leaves the loop."""
+
+    def __init__(self, test: Any) -> None:
+        self.test = test
+        self.then, self.otherwise = Block(), Block()
+
+
+class Leave:
+    """The end of a block, after moves: ``next``, ``break``, ``continue``, ``fail``, or ``return`` and its number."""
+
+    def __init__(self, kind: str, moves: list[Move]) -> None:
+        self.kind, self.moves = kind, moves
+
+
+class Program:
+    """A loop with what it reads and what it computes.
+
+    inputs: stores with placeholders, and numbers, in the order in which `RunProgram` has their values.
+    outputs: stores and numbers that hold the results at each exit.
+    constants: stores of the program, and their contents.
+    names: the variables of placeholders and numbers, by identity.
+    held: patterns of matrices that the caller holds while the program may run; an engine keeps no others of them alive.
+    compiled, listing: what the engine made of the program, and its steps as text.
+    """
+
+    def __init__(
+        self, inputs: list[Any], body: Block, outputs: list[Any], constants: list[Any], names: dict[int, str]
+    ) -> None:
+        self.inputs, self.body, self.outputs, self.constants, self.names = inputs, body, outputs, constants, names
+        self.held: list[Any] = []
+        self.compiled: Any = None
+        self.listing: list[str] = []
+
+    def forget_steps(self) -> None:
+        """Drop the steps, which hold matrices, once an engine has compiled them."""
+        self.body, self.held = Block(), []
+
+
+@record
+class RunProgram(Spec):
+    """Run a program; the result is a `ProgramResult`, or None where a check failed and the program had no effect.
+
+    values: of the inputs, stores of the same types and numbers.
+    A check fails where plain Python would raise an error, or where a number leaves the type that was assumed.
+    """
+
+    name: ClassVar[str] = "run_program"
+    decodable: ClassVar[bool] = False
+    program: Program
+    values: tuple[Any, ...]
+
+
+class ProgramResult:
+    """outputs: stores and numbers; exit: 0, or the number of the ``return``; iterations: of the outermost loop.
+
+    exit -1: the program ended before an iteration, because iterations are so long that operations on several threads,
+    one by one, take less time.  The outputs are the state of that moment.  nbytes: of the vectors of the program.
+    """
+
+    def __init__(self, outputs: list[Any], exit: int, iterations: int, nbytes: int) -> None:
+        self.outputs, self.exit, self.iterations, self.nbytes = outputs, exit, iterations, nbytes

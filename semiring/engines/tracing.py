@@ -1,0 +1,274 @@
+"""Recording of requests whose operands have no contents yet: the body of a loop that is compiled.
+
+While a `Recorder` is in use, requests on stores with placeholders (`program.Structure`, `program.Values`) are recorded
+as steps of a program in place of being executed; all other requests are executed as always.  So `ops` defines what a
+loop computes, and every rule of it, the types of results included, is that of the operations one by one.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..formats import CSR, Bitmap, Count, Full, VectorStore
+from . import constants
+from .operands import Index, Mask, Spec, simplified
+from .program import Block, Compute, Request, Structure, Values
+from .traced import RECORDER, Number, Typed, Untraceable, count_users, current, is_traced, kind_of_dtype, negated, truth
+
+__all__ = ["Recorder", "vector"]
+
+
+class _NotCounted(Count):
+    """The number of entries of a vector of the program."""
+
+    __slots__ = ("_store",)
+
+    def __init__(self, store: Any) -> None:
+        super().__init__(store)
+        self._store = store
+
+    def get(self) -> Any:
+        """Return the number of entries, as a number of the program."""
+        return current().count(self._store)
+
+
+def vector(
+    size: int,
+    dtype: np.dtype[Any],
+    *,
+    full: bool = False,
+    iso: Any = None,
+    structure: Structure | None = None,
+    values: Values | None = None,
+) -> VectorStore:
+    """Return a store with placeholders.  full: all entries are present.  iso: the value that all of them share."""
+    if iso is None and values is None:
+        values = Values(size, dtype)
+    held: Any = None if iso is not None else values
+    if full:
+        return Full(size, dtype, held, iso)
+    words: Any = Structure(size) if structure is None else structure
+    made = Bitmap(size, dtype, words, held, iso, Count(0))
+    made.count = _NotCounted(words)  # type: ignore[misc]
+    return made
+
+
+class Recorder:
+    """Records requests as steps.  `block` is the block that steps are added to."""
+
+    def __init__(self) -> None:
+        self.block = Block()
+        # Objects that the loop may write to, by identity: its variables, and those made in it.
+        self.own: dict[int, Any] = {}
+        # Stores of the program whose contents are known now: the store with placeholders, and its contents.
+        self.constants: list[tuple[Any, Any]] = []
+        self.optional = False
+        self._known: dict[int, tuple[Any, Any]] = {}
+        self._counts: dict[int, tuple[Structure, Number]] = {}
+
+    def emit(self, step: Any) -> None:
+        """Add a step."""
+        self.block.steps.append(step)
+
+    def __enter__(self) -> Recorder:
+        self._token = RECORDER.set(self)
+        count_users(1)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        count_users(-1)
+        RECORDER.reset(self._token)
+
+    # -- numbers -------------------------------------------------------------------------------------------
+
+    def count(self, structure: Structure) -> Number:
+        """Return the number of entries of a structure."""
+        made = Number("int")
+        self.emit(Compute(made, "count", (structure,)))
+        return made
+
+    def element(self, store: Any, at: Any) -> Typed:
+        """Return the element of a store at a position, which may be missing."""
+        kind = kind_of_dtype(store.dtype)
+        if isinstance(store.iso, Typed):
+            raise Untraceable("an element of a scalar that was assigned")
+        missing = None
+        if not isinstance(store, Full):
+            missing = Number("bool")
+            self.emit(Compute(missing, "absent", (store, at)))
+        made = Number(kind, missing)
+        self.emit(Compute(made, "element", (store, at)))
+        return Typed(made, store.dtype)
+
+    def same(self, a: Any, b: Any, tolerance: Any) -> Number:
+        """Return whether two vectors of one size have the same entries (NaN equals NaN)."""
+        if tolerance is not None:
+            raise Untraceable("isclose")
+        _numeric(a, b)
+        if a.dtype != b.dtype or any(isinstance(store.iso, Typed) for store in (a, b)):
+            raise Untraceable("isequal of two types")
+        made = Number("bool")
+        self.emit(Compute(made, "same", (self.operand(a), self.operand(b))))
+        return made
+
+    def index(self, store: Any, size: int) -> Index:
+        """Return a full vector of integers as positions below `size`, which the program checks."""
+        if store.dtype.kind not in "iu":
+            raise Untraceable("an index that is not of integers")
+        if not isinstance(store, Full):
+            raise Untraceable("a vector as an index that is not known to be full")
+        if store.values is None:
+            raise Untraceable("an index of one value")
+        self.emit(Compute(Number("int"), "positions", (store, size)))
+        return Index(size, store.size, array=store.values)
+
+    # -- requests ------------------------------------------------------------------------------------------
+
+    def records(self, spec: Spec) -> bool:
+        """Return whether a request has an operand without contents."""
+        return any(map(self._concerns, vars(spec).values()))
+
+    def takes(self, spec: Spec) -> bool:
+        """Return whether a request becomes a step.
+
+        Not updates in place, because rows are assigned for the whole program, and not a product with its write, which
+        are two steps.
+        """
+        return spec.name not in ("update_vector", "write_mxv")
+
+    def _concerns(self, value: Any) -> bool:
+        if isinstance(value, Mask):
+            value = value.store
+        if isinstance(value, Index):
+            return isinstance(value.array, Values)
+        return is_traced(value) or isinstance(value, (Typed, Values, Structure))
+
+    def operand(self, store: Any) -> Any:
+        """Return a vector operand as a store with placeholders: one whose contents are known is a constant."""
+        if is_traced(store) or not isinstance(store, VectorStore):
+            return store
+        if isinstance(store, Full) and store.values is None:
+            return store
+        found = self._known.get(id(store))
+        if found is None:
+            full = store.format == "full"
+            found = store, vector(store.size, store.dtype, full=full, iso=store.iso)
+            self._known[id(store)] = found
+            self.constants.append((found[1], store))
+        return found[1]
+
+    def request(self, spec: Any) -> Any:
+        """Record a request; return its result."""
+        method = getattr(self, f"_{spec.name}", None)
+        if method is None:
+            raise Untraceable(f"the operation {spec.name}")
+        for name, value in vars(spec).items():
+            if isinstance(value, CSR) or (name in ("c", "t", "a", "b", "u", "v", "vector") and value is None):
+                raise Untraceable(f"the operation {spec.name} of a Matrix")
+            if isinstance(value, Mask):
+                spec = _replaced(spec, name, Mask(self.operand(value.store), value.structural, value.complement))
+            elif isinstance(value, VectorStore):
+                spec = _replaced(spec, name, self.operand(value))
+        result = method(spec)
+        if isinstance(result, _Alias):
+            return result.store
+        self.emit(Request(spec, result))
+        return result
+
+    def _mxv(self, q: Any) -> Any:
+        if q.vector.dtype.kind not in "biuf" or q.semiring.z.kind not in "biuf":
+            raise Untraceable(f"a product of {q.semiring.z}")
+        for rows in (q.by_row, q.by_column):
+            if rows.kind is not None and not (rows.kind.uncompressed and rows.kind.placement == "device"):
+                raise Untraceable(f"a product with a Matrix in the format {rows.kind.format}, {rows.kind.placement}")
+            if rows.kind is not None and rows.kind.format != "csr":
+                raise Untraceable(f"a product with a Matrix in the format {rows.kind.format}")
+        matrix = q.by_row if q.by_row.ready else q.by_column
+        iso = None if isinstance(q.vector.iso, Typed) else constants.mxv_value(q, matrix.get(), q.vector)
+        return vector(q.nout, q.semiring.z, iso=iso)
+
+    def _ewise(self, q: Any) -> Any:
+        a, b = isinstance(q.a, Full), isinstance(q.b, Full)
+        _numeric(q.a, q.b)
+        runtime = any(isinstance(value, Typed) for value in (q.a.iso, q.b.iso, q.alpha, q.beta))
+        iso = None if runtime else constants.ewise_value(q)
+        full = q.mask is None and (a and b if q.mode == "intersect" else a or b)
+        return vector(q.a.size, q.op.z, full=full, iso=iso)
+
+    def _apply(self, q: Any) -> Any:
+        _numeric(q.a)
+        if q.op.z.kind not in "biuf":
+            raise Untraceable(f"values of {q.op.z}")
+        runtime = isinstance(q.a.iso, Typed) or isinstance(q.k, Typed)
+        iso = None if runtime else constants.apply_value(q)
+        structure = None if isinstance(q.a, Full) else q.a.words
+        made = vector(q.a.size, q.op.z, full=structure is None, iso=iso, structure=structure)
+        return made if iso is None else _Alias(made)
+
+    def _select(self, q: Any) -> Any:
+        _numeric(q.a)
+        return vector(q.a.size, q.a.dtype, iso=_known_iso(q.a))
+
+    def _keep(self, q: Any) -> Any:
+        _numeric(q.a)
+        simple = simplified(q.mask)
+        if simple is True:
+            return _Alias(q.a)
+        return vector(q.a.size, q.a.dtype, iso=_known_iso(q.a))
+
+    def _write_vector(self, q: Any) -> Any:
+        _numeric(q.c, q.t)
+        full = isinstance(q.c, Full) and (q.accum is not None or isinstance(q.t, Full))
+        full = full or (q.mask is None and q.accum is not None and isinstance(q.t, Full))
+        full = full and not (q.replace and q.mask is not None)
+        runtime = isinstance(q.t.iso, Typed) or isinstance(q.c.iso, Typed)
+        iso = None if runtime else constants.write_value(q)
+        return vector(q.c.size, q.c.dtype, full=full, iso=iso)
+
+    def _reduce_scalar(self, q: Any) -> Any:
+        _numeric(q.a)
+        if isinstance(q.a.iso, Typed):
+            raise Untraceable("a reduction of a scalar that was assigned")
+        kind = kind_of_dtype(q.monoid.z)
+        missing = None
+        if not (isinstance(q.a, Full) and q.a.size):
+            missing = negated(truth(self.count(q.a.words) if isinstance(q.a, Bitmap) else 0))
+        return Typed(Number(kind, missing), q.monoid.z)
+
+    def _extract_vector(self, q: Any) -> Any:
+        _numeric(q.u)
+        return vector(q.index.count, q.u.dtype, full=isinstance(q.u, Full), iso=_known_iso(q.u))
+
+    def _scatter_vector(self, q: Any) -> Any:
+        _numeric(q.u)
+        return vector(q.index.size, q.u.dtype)
+
+    def _outside(self, q: Any) -> Any:
+        _numeric(q.a)
+        return vector(q.a.size, q.a.dtype, iso=_known_iso(q.a))
+
+
+class _Alias:
+    """A result that is at hand."""
+
+    def __init__(self, store: Any) -> None:
+        self.store = store
+
+
+def _replaced(spec: Any, name: str, value: Any) -> Any:
+    made = object.__new__(type(spec))
+    vars(made).update(vars(spec))
+    setattr(made, name, value)
+    return made
+
+
+def _known_iso(store: Any) -> Any:
+    return None if isinstance(store.iso, Typed) else store.iso
+
+
+def _numeric(*stores: Any) -> None:
+    for store in stores:
+        if store.dtype.kind not in "biuf":
+            raise Untraceable(f"values of {store.dtype}")
