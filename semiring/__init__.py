@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from .facade.recorder import Recorder
     from .io import generators as random
     from .labels import Labels
+    from .loops import compile
     from .warming import warm
 
 __version__ = "0.2.0"
@@ -43,6 +44,7 @@ __all__ = [
     "algorithms",
     "binary",
     "block",
+    "compile",
     "concat",
     "config",
     "csgraph",
@@ -75,6 +77,7 @@ _LAZY = {
     "distributed": (".distributed", None),
     "io": (".io", None),
     "plot": (".plot", None),
+    "compile": (".loops", "compile"),
     "Labels": (".labels", "Labels"),
     "Recorder": (".facade.recorder", "Recorder"),
     "random": (".io.generators", None),

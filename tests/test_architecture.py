@@ -31,6 +31,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("storage",),
     ("plot",),
     ("facade",),
+    ("loops",),
     ("algorithms",),
     ("io", "random"),
     ("distributed",),

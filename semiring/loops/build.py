@@ -1,0 +1,75 @@
+"""Programs of loops: traces until no assumption is corrected."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..engines import traced, tracing
+from ..engines.program import Program
+from ..engines.traced import Number, Untraceable
+from ..facade.vector import Vector
+from .expressions import Undefined
+from .kinds import Kind
+from .trace import Retrace, Tracer
+
+
+def traced_program(
+    straight: Callable[..., Any],
+    scope: dict[str, Any],
+    later: frozenset[str],
+    assumed: dict[tuple[Any, ...], Kind],
+    static: set[str],
+    inline: Callable[[Any], Callable[..., Any] | None],
+) -> tuple[Program, Tracer, list[str]]:
+    """Trace a loop until no assumption is corrected; return its program, the tracer, and the names of the inputs.
+
+    scope: the values of the variables, of which vectors and numbers become inputs.  static: the names of numbers whose
+    value Python needs, which become constants.
+    """
+    for _ in range(64):
+        tracer = Tracer(assumed, inline)
+        made: dict[int, Any] = {}
+        inputs: list[Any] = []
+        names: list[str] = []
+        arguments: dict[str, Any] = {}
+        for name in sorted(scope):
+            value = scope[name]
+            if isinstance(value, Vector):
+                if id(value) in made:
+                    arguments[name] = made[id(value)]
+                    continue
+                store = value.store
+                symbol: Any = tracing.vector(store.size, store.dtype, full=store.format == "full", iso=store.iso)
+                arguments[name] = made[id(value)] = tracer.shadow(value, symbol)
+            elif type(value) in (int, float) and name not in static:
+                symbol = arguments[name] = Number(type(value).__name__, origins=frozenset({name}))
+            else:
+                arguments[name] = value
+                continue
+            inputs.append(tracer._named(name, symbol))
+            names.append(name)
+        try:
+            with tracer.recorder:
+                body = tracer.recorder.block
+                straight(tracer, **{name: arguments.get(name, Undefined()) for name in _parameters(straight)})
+        except Retrace:
+            continue
+        except traced.NeedsValue as need:
+            static |= need.names
+            continue
+        outer = tracer.outer
+        assert outer is not None
+        outputs = list(outer.phis.values()) + [item for _, items in tracer.returns for item in items]
+        for name in outer.names:
+            kind = assumed.get((*outer.key, "name", name))
+            if kind is not None and kind.what == "object" and name in later:
+                raise Untraceable(f"the variable {name} has no single type, and is used after the loop")
+        program = Program(inputs, body, outputs, tracer.recorder.constants, tracer.names)
+        return program, tracer, names
+    raise Untraceable("the types of the variables do not settle")
+
+
+def _parameters(straight: Callable[..., Any]) -> tuple[str, ...]:
+    code = straight.__code__
+    return tuple(code.co_varnames[1 : code.co_argcount])

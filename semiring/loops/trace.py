@@ -1,0 +1,314 @@
+"""The tracer: runs the straight-line form of a loop once, and builds its program.
+
+What changes from iteration to iteration is not known before the body was traced.  So a trace begins with the assumption
+that nothing does, and where its end contradicts that, the assumption is corrected and the loop is traced again.  An
+assumption only ever becomes more general: constant, one shared value, full, any.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..engines import traced
+from ..engines.program import Compute, Leave, Loop, Move
+from ..engines.traced import Number, Typed, Untraceable
+from ..engines.tracing import Recorder
+from ..facade.scalar import Scalar
+from ..facade.vector import Vector
+from .branches import Branches, Region
+from .expressions import Undefined, is_static, unchanged
+from .kinds import Kind, as_kind, joined, placeholder
+
+
+class Retrace(Exception):
+    """An assumption was corrected."""
+
+
+class Tracer(Branches):
+    """Builds the program of one loop; its methods are called by the rewritten code (`source`)."""
+
+    def __init__(
+        self, assumed: dict[tuple[Any, ...], Kind], inline: Callable[[Any], Callable[..., Any] | None]
+    ) -> None:
+        self.assumed = assumed
+        self.recorder = Recorder()
+        self.regions: list[Region] = []
+        self.loops = 0
+        self.ended = False  # the current block has left the loop: nothing that follows is executed
+        self.returns: list[tuple[Any, list[Any]]] = []
+        self._inline = inline
+        self._depth = 0
+        self.outer: Region | None = None
+        # The variables of what loops carry, by the identity of placeholders and numbers.
+        self.names: dict[int, str] = {}
+
+    # -- the objects of the function -----------------------------------------------------------------------
+
+    # -- loops -------------------------------------------------------------------------------------------------
+
+    def loop(self, line: int, names: list[str], read: list[str], scope: dict[str, Any]) -> tuple[Any, ...]:
+        """Open a loop; return the values of `names` at its head.  read: those that are read outside of the loop."""
+        self._check_open()
+        holders = self._scope(scope)
+        values = {name: scope.get(name, Undefined()) for name in names}
+        loop = Loop(line)
+        region = Region(names, holders, {n: v.store for n, v in holders.items()}, values, self.recorder.block, loop)
+        region.read = frozenset(read)
+        region.key = (self.loops, line)
+        self.loops += 1
+        if self.outer is None:
+            self.outer = region
+        self.recorder.emit(loop)
+        self.regions.append(region)
+        for name, holder in holders.items():
+            kind = self.assumed.get((*region.key, "in place", name))
+            if kind is not None:
+                phi = self._named(name, placeholder(kind))
+                region.phis["in place", name] = phi
+                loop.initial.append(Move(phi, holder._store))
+                holder._store = phi
+        for name in names:
+            value = values[name]
+            kind = self.assumed.get((*region.key, "name", name))
+            if kind is None or kind.what == "object":
+                region.heads[name] = value if kind is None else Undefined("has no single type in the loop")
+                continue
+            phi = self._named(name, placeholder(kind))
+            region.phis["name", name] = phi
+            if kind.late:
+                region.heads[name] = Undefined()
+                continue
+            if kind.what == "number":
+                loop.initial.append(Move(phi, value))
+                region.heads[name] = phi
+            else:
+                loop.initial.append(Move(phi, self.recorder.operand(value.store)))
+                region.heads[name] = self.shadow(value, phi)
+        self.recorder.block = loop.head
+        return tuple(region.heads[name] for name in names)
+
+    def _named(self, name: str, value: Any) -> Any:
+        for part in (value, getattr(value, "words", None), getattr(value, "values", None)):
+            if part is not None:
+                self.names[id(part)] = name
+        return value
+
+    def for_loop(
+        self, line: int, names: list[str], read: list[str], scope: dict[str, Any], function: Any, *limits: Any
+    ) -> Any:
+        """Open ``for k in range(...)``."""
+        if function is not range or not 1 <= len(limits) <= 3:
+            raise Untraceable("a for loop over anything but range(...)")
+        for limit in limits:
+            if traced.kind_of(limit) != "int":
+                raise Untraceable("a limit of range that is not an int")
+        start, stop, step = (0, limits[0], 1) if len(limits) == 1 else (*limits, 1)[:3]
+        if isinstance(step, Number) or not step:
+            raise Untraceable("a step of range that is not known before the loop, or 0")
+        heads = self.loop(line, names, read, scope)
+        region = self.regions[-1]
+        loop = region.loop
+        assert loop is not None
+        at = Number("int")
+        loop.initial.append(Move(at, start))
+        region.counter = at
+        region.advance = lambda: Move(at, at + step)
+        region.phis["counter", ""] = at
+        self.test(at < stop if step > 0 else at > stop)
+        return heads
+
+    def counter(self) -> Any:
+        """Return the number of a for loop."""
+        return self.regions[-1].counter
+
+    def test(self, value: Any) -> None:
+        """Set the condition of the loop, and open its body."""
+        region = self.regions[-1]
+        loop = region.loop
+        assert loop is not None
+        loop.test = bool(value) if is_static(value) else traced.truth(value)
+        self.recorder.block = loop.body
+
+    def _carried(self, region: Region, scope: dict[str, Any]) -> list[Move]:
+        """Return the moves that make the present state that of what a loop carries; corrects assumptions."""
+        moves = []
+        loop = region.loop
+        assert loop is not None
+        bound: dict[int, list[str]] = {}
+        for name, value in scope.items():
+            if isinstance(value, Vector) and id(value) in self.recorder.own:
+                bound.setdefault(id(value), []).append(name)
+        written = {
+            n for n, h in region.holders.items() if h.store is not region.phis.get(("in place", n), region.stores[n])
+        }
+        written |= {
+            n
+            for n, h in region.heads.items()
+            if isinstance(h, Vector) and ("name", n) in region.phis and h.store is not region.phis["name", n]
+        }
+        for names in bound.values():
+            if len(names) > 1 and not written.isdisjoint(names) and not self._same_names(region, names):
+                raise Untraceable(f"{' and '.join(sorted(names))} become one Vector, which is written in place")
+        for name, holder in region.holders.items():
+            now = self.recorder.operand(holder.store)
+            phi = region.phis.get(("in place", name))
+            if phi is None:
+                if now is not region.stores[name]:
+                    self._correct((*region.key, "in place", name), as_kind(region.stores[name]), as_kind(now))
+                continue
+            self._fits((*region.key, "in place", name), now)
+            if now is not phi:
+                moves.append(Move(phi, now))
+        for name in region.names:
+            move = self._carried_name(region, name, scope.get(name, Undefined()))
+            if move is not None:
+                moves.append(move)
+        if region.advance is not None:
+            moves.append(region.advance())
+        return moves
+
+    def _same_names(self, region: Region, names: list[str]) -> bool:
+        """Return whether these variables named one object at the head of the loop, too."""
+        return len({id(region.values.get(name, region.holders.get(name))) for name in names}) == 1 and not any(
+            name in region.names for name in names
+        )
+
+    def _carried_name(self, region: Region, name: str, value: Any) -> Move | None:
+        key = (*region.key, "name", name)
+        head, kind = region.heads[name], self.assumed.get(key)
+        if isinstance(value, Undefined):
+            return None
+        if kind is None:
+            if unchanged(value, head):
+                return None
+            if isinstance(region.values[name], Undefined) and name not in region.read:
+                return None  # each iteration has its own
+            now = self._kind_of(value)
+            if isinstance(region.values[name], Undefined):
+                self._correct(key, now._replace(late=True), now)
+            self._correct(key, self._kind_of(region.values[name]), now)
+        if kind is not None and kind.what == "object":
+            return None
+        now = self._store_of(value)
+        self._fits(key, now)
+        if isinstance(value, Vector) and isinstance(head, Vector) and value is not head:
+            written = head.store is not region.phis["name", name]
+            if written and head is not value:
+                raise Untraceable(f"the variable {name} is assigned, and the Vector that it names is written in place")
+        phi = region.phis["name", name]
+        return None if now is phi else Move(phi, now)
+
+    def _fits(self, key: tuple[Any, ...], value: Any) -> None:
+        kind = self.assumed[key]
+        wider = joined(kind, as_kind(value))
+        if wider != kind:
+            self.assumed[key] = wider
+            raise Retrace
+
+    def _correct(self, key: tuple[Any, ...], a: Kind, b: Kind) -> None:
+        kind = joined(a, b)
+        if kind.what == "object" and key[2] == "in place":
+            raise Untraceable("a Vector that changes its type")
+        self.assumed[key] = kind
+        raise Retrace
+
+    def end_loop(self, scope: dict[str, Any]) -> tuple[Any, ...]:
+        """Close the loop; return the values of its names after it."""
+        region = self.regions[-1]
+        loop = region.loop
+        assert loop is not None
+        if not self.ended:
+            self._settle(scope)
+            loop.body.steps.append(Leave("next", self._carried(region, scope)))
+        self.ended = False
+        self.regions.pop()
+        self.recorder.block = region.outer
+        for name, holder in region.holders.items():
+            holder._store = region.phis.get(("in place", name), region.stores[name])
+            holder._plan = None
+        after = []
+        certain = loop.test is True
+        for name in region.names:
+            phi = region.phis.get(("name", name))
+            kind = self.assumed.get((*region.key, "name", name))
+            if phi is None:
+                value = region.values[name] if kind is None else Undefined("has no single type in the loop")
+            elif kind is not None and kind.late and not certain and self.regions:
+                value = Undefined("the loop may not assign")
+            elif isinstance(phi, Number):
+                value = phi
+            else:
+                value = (
+                    self.own(Vector._new(phi))
+                    if not isinstance(region.heads[name], Vector)
+                    else self.shadow(region.heads[name], phi)
+                )
+            after.append(value)
+        return tuple(after)
+
+    def leave(self, how: str, scope: dict[str, Any]) -> None:
+        """``break`` or ``continue``."""
+        self._check_open()
+        self._settle(scope)
+        region = next(region for region in reversed(self.regions) if region.loop is not None)
+        moves = self._carried(region, scope)
+        if how == "break" and region.advance is not None:
+            moves.pop()
+        self.recorder.emit(Leave(how, moves))
+        self.ended = True
+
+    def give(self, scope: dict[str, Any], value: Any) -> None:
+        """``return value``."""
+        self._check_open()
+        if self._depth:
+            raise Untraceable("return within a function that the loop calls")
+        self._settle(scope)
+        assert self.outer is not None
+        moves = []
+        # Within inner loops the outermost one carries the state of this moment as well.
+        if any(region.loop is not None for region in self.regions):
+            moves = self._carried(self.outer, scope)
+            if self.outer.advance is not None:
+                moves.pop()
+        outputs: list[Any] = []
+        form = self._output(value, outputs, moves)
+        self.returns.append((form, outputs))
+        self.recorder.emit(Leave(f"return {len(self.returns)}", moves))
+        self.ended = True
+
+    def _output(self, value: Any, outputs: list[Any], moves: list[Move]) -> Any:
+        """Return how the returned value is made of outputs: nested tuples of constants and positions."""
+        if isinstance(value, Typed) or (isinstance(value, Scalar) and isinstance(value._read(), Typed)):
+            raise Untraceable("a Scalar that is returned from a loop; return its .value")
+        if isinstance(value, Number):
+            made: Any = Number(value.kind)
+            moves.append(Move(made, traced.present(value)))
+        elif isinstance(value, Vector):
+            store = self.recorder.operand(value.store)
+            made = placeholder(as_kind(store))
+            moves.append(Move(made, store))
+            outputs.append(made)
+            name = next((n for n, holder in self.outer.holders.items() if holder is value), None)  # type: ignore[union-attr]
+            return ("holder", name) if name is not None else ("vector", len(outputs) - 1, value._labels)
+        elif type(value) is tuple:
+            return ("tuple", [self._output(item, outputs, moves) for item in value])
+        elif isinstance(value, (list, dict)):
+            raise Untraceable(f"a {type(value).__name__} that is returned from a loop")
+        else:
+            return ("constant", value)
+        outputs.append(made)
+        return ("number", len(outputs) - 1)
+
+    def fail(self) -> None:
+        """``raise``: the program ends, and plain Python raises the error."""
+        self._check_open()
+        self.recorder.emit(Leave("fail", []))
+        self.ended = True
+
+    def check(self, value: Any) -> None:
+        """``assert value``."""
+        if is_static(value):
+            assert value
+            return
+        self.recorder.emit(Compute(Number("bool"), "check", (traced.truth(value),)))

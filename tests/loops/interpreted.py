@@ -1,0 +1,58 @@
+"""The kernel of a program in plain Python: thousands of programs are checked without a compilation of each."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import math
+from typing import Any
+
+import numpy as np
+
+from semiring.engines.cpu import helpers, program_support, tuning
+from semiring.engines.direction import Work, prefers_pull
+
+
+def _value_at(values: Any, p: Any) -> Any:
+    return values[p] if isinstance(values, np.ndarray) else values
+
+
+def _trailing_zeros(word: Any) -> int:
+    return (int(word) & -int(word)).bit_length() - 1
+
+
+class _Helpers:
+    """The compiled helpers as the functions that they were compiled from."""
+
+    @staticmethod
+    def function(name: str, dtype: Any) -> Any:
+        """Return the helper in Python."""
+        found = helpers.function(name, dtype)
+        return getattr(found, "py_func", found)
+
+
+def _definitions(text: str, scope: dict[str, Any]) -> None:
+    """Execute a module without its imports."""
+    tree = ast.parse(text)
+    tree.body = [node for node in tree.body if not isinstance(node, (ast.Import, ast.ImportFrom))]
+    exec(compile(tree, "<interpreted>", "exec"), scope)
+
+
+def kernel(text: str) -> Any:
+    """Return the function of a generated text."""
+    same = lambda function: function  # noqa: E731
+    scope: dict[str, Any] = {
+        "np": np, "math": math, "Any": Any, "kernel": same, "inlined": same, "device": same, "helpers": _Helpers,
+        "stopped": lambda control: False, "trailing_zeros": _trailing_zeros, "value_at": _value_at, "Work": Work,
+        "prefers_pull": prefers_pull, "COSTS": tuning.COSTS, "COUNTED_SHARE": tuning.COUNTED_SHARE,
+        "bit_count": lambda word: int(word).bit_count(),
+    }  # fmt: skip
+    _definitions(inspect.getsource(program_support), scope)
+    _definitions(text, scope)
+    program = scope["program"]
+
+    def run(*arguments: Any) -> Any:
+        with np.errstate(all="ignore"):
+            return program(*arguments)
+
+    return run

@@ -1,0 +1,123 @@
+"""Random programs of the constructs that are compiled, as source text."""
+
+from __future__ import annotations
+
+import random
+
+
+class Writer:
+    """Writes one program, of the vectors u and w, which may lack entries, the full f and p, and the numbers k and x."""
+
+    def __init__(self, seed: int) -> None:
+        self.random = random.Random(seed)
+        self.lines: list[str] = []
+        self.indent = 1
+        self.loops = 0
+        self.temporaries = 0
+
+    def put(self, text: str) -> None:
+        """Add a line."""
+        self.lines.append("    " * self.indent + text)
+
+    def pick(self, *options: str) -> str:
+        """Return one of the options."""
+        return self.random.choice(options)
+
+    def number(self) -> str:
+        """Return an expression of an integer that changes."""
+        return self.pick("k", "k + 1", "2", "-1", "u.nvals", "k % 5", "max(k, 2)", "0", "w.nvals - k", "3 * k")
+
+    def test(self) -> str:
+        """Return a condition."""
+        return self.pick(
+            "k < 4", "u.nvals > 2", "w.nvals", "not u.nvals", "k % 2 == 0", "k % 3 and u.nvals",
+            "u.nvals < w.nvals or k > 3", 'f.reduce("max").get(0) > 5', "u.get(1) is None", "x < 100.0",
+            "0 < k < 5", 'w.reduce("plus").get(0) > k', "u.isequal(w)", "f.get(0) > 2",
+        )  # fmt: skip
+
+    def mask(self) -> str:
+        """Return a mask."""
+        return self.pick("u.S", "w.S", "~u.S", "~w.S", "u.V", "~w.V", "f.V", "~f.V", "f.S")
+
+    def vector(self) -> str:
+        """Return an expression of a vector."""
+        return self.pick(
+            'u.vxm(A, "plus_times")', 'A.mxv(w, "min_plus")', 'w.vxm(A, "any_pair")', 'A.mxv(f, "max_second")',
+            'f.vxm(A, "plus_first")', 'A.mxv(u, "any_secondi")', f'u.vxm(A, "any_pair", mask={self.mask()})',
+            "u + w", "u * w", "u | w", "f - w", "f * u", 'u.ewise_add(w, "max")', 'u.ewise_mult(f, "minus")',
+            'u.ewise_union(w, "minus", 1, 2)', 'u.apply("abs")', 'w.apply("plus", right=2)', "u + k", "f * 2",
+            'w.apply("times", left=k)', 'u.select(">", 1)', 'w.select("<=", k)', 'u.select("rowle", 4)',
+            'f.select("!=", 0)', "u.dup()", 'w.apply("rowindex")', f"w.dup(mask={self.mask()})", "u[p]", "f[p]",
+            'f.apply("min", right=3)', 'u.ewise_mult(w, "eq")',
+        )  # fmt: skip
+
+    def statement(self, depth: int) -> None:
+        """Write one statement."""
+        kind = self.random.random()
+        if kind < 0.3:
+            accum = self.pick("", "", ', accum="plus"', ', accum="min"', ', accum="max"', ', accum="second"')
+            replace = self.pick("", "", ", replace=True")
+            self.put(
+                f"{self.pick('u', 'w')}({self.mask()}{accum}{replace}) << {self.pick(self.vector(), self.number())}"
+            )
+        elif kind < 0.4:
+            accum = self.pick('accum="plus"', 'accum="min"', 'accum="first"')
+            self.put(f"{self.pick('u', 'w', 'f')}({accum}) << {self.pick(self.vector(), self.number())}")
+        elif kind < 0.48:
+            self.put(f"{self.pick('u', 'w')} << {self.vector()}")
+        elif kind < 0.54:
+            self.put(f"f({self.mask()}) << {self.pick('f + 1', 'f * 2', 'k', 'A.mxv(f).ewise_add(f)')}")
+        elif kind < 0.6:
+            self.temporaries += 1
+            name = f"t{self.temporaries}"
+            self.put(f"{name} = {self.vector()}")
+            self.put(f"{self.pick('u', 'w')}({self.mask()}) << {name}")
+        elif kind < 0.66:
+            accum = self.pick('"min"', '"plus"')
+            self.put(f"f(accum={accum})[p] << {self.pick('f', 'u', 'w')}")
+        elif kind < 0.72:
+            self.put(self.pick("k += 1", "k = u.nvals", "x = x * 1.5", "x = x + k", "k = min(k, 3)", "x = abs(x - 2)"))
+        elif kind < 0.78:
+            self.put(f"e = {self.vector()}")
+            self.put('x = x + e.reduce("plus").get(0) * 0.5')
+        elif kind < 0.9 and depth < 3:
+            self.put(f"if {self.test()}:")
+            self.block(depth + 1, leaves=True)
+            if self.random.random() < 0.5:
+                self.put("else:")
+                self.block(depth + 1, leaves=True)
+        elif depth < 2 and self.loops < 3:
+            self.loop(depth)
+        else:
+            self.put("k += 1")
+
+    def block(self, depth: int, *, leaves: bool = False) -> None:
+        """Write an indented block."""
+        self.indent += 1
+        for _ in range(self.random.randint(1, 3)):
+            self.statement(depth)
+        if leaves and self.random.random() < 0.2:
+            self.put(self.pick("break", "continue", "return u, k", "break"))
+        self.indent -= 1
+
+    def loop(self, depth: int) -> None:
+        """Write a loop that ends."""
+        self.loops += 1
+        name = f"i{self.loops}"
+        if self.random.random() < 0.5:
+            self.put(f"for {name} in range({self.random.randint(1, 4)}):")
+            self.block(depth + 1)
+        else:
+            self.put(f"{name} = 0")
+            self.put(f"while {name} < {self.random.randint(2, 4)} and ({self.test()}):")
+            self.indent += 1
+            self.put(f"{name} += 1")
+            self.indent -= 1
+            self.block(depth + 1)
+
+    def text(self) -> str:
+        """Return the program."""
+        self.lines.append("def program(A, u, w, f, p, k, x):")
+        self.loop(0)
+        self.put("return u, w, f, k, x")
+        return "\n".join(self.lines) + "\n"

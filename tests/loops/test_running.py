@@ -1,0 +1,81 @@
+"""Compiled kernels of loops: interrupts and threads."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from typing import Any
+
+import pytest
+
+import semiring as sr
+from semiring import Vector
+
+
+@sr.compile
+def doubled(v: Vector, times: int) -> Vector:
+    """v times a power of two."""
+    for _ in range(times):
+        v << v + v
+    return v
+
+
+@pytest.fixture(autouse=True)
+def _on_the_cpu() -> Any:
+    with sr.use("cpu"):
+        yield
+
+
+@pytest.mark.costly
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no interval timers")
+@pytest.mark.parametrize("nested", [False, True])
+def test_a_long_loop_is_interrupted(nested: bool) -> None:
+    @sr.compile(strict=True)
+    def endless(v: Vector) -> None:
+        k = 1
+        while k > 0:
+            v << v * 1
+            k = 3 - k
+
+    @sr.compile(strict=True)
+    def within(v: Vector) -> None:
+        k = 1
+        while k > 0:
+            j = 1
+            while j > 0:
+                v << v * 1
+                j = 3 - j
+
+    v, function = Vector.full(1, 3), within if nested else endless
+    signal.setitimer(signal.ITIMER_REAL, 0.01)
+    previous = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):  # during the compilation
+            function(v)
+        while True:  # until it is compiled, and then in the kernel
+            signal.setitimer(signal.ITIMER_REAL, 3.0)
+            begin = time.perf_counter()
+            with pytest.raises(KeyboardInterrupt):
+                function(v)
+            if time.perf_counter() - begin < 3.5:
+                break
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, previous)
+    assert v.to_dict() == {0: 1, 1: 1, 2: 1}
+
+
+def test_threads_share_a_compiled_function() -> None:
+    found: list[Any] = []
+
+    def run(k: int) -> None:
+        with sr.use("cpu"):
+            found.append((k, doubled(Vector.full(k, 5), 3).to_dict()[0]))
+
+    threads = [threading.Thread(target=run, args=(k,)) for k in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(found) == [(k, 8 * k) for k in range(8)]
