@@ -136,6 +136,12 @@ def test_csv_is_read_as_it_is_written(
     assert edges(sr.io.read(written(tmp_path, content), relabel=True, **options)) == sorted(expected, key=str)
 
 
+def test_a_name_of_more_digits_than_python_converts() -> None:
+    for name in ("-" + "1" * 5000, "--5"):
+        with pytest.raises(InvalidValue, match="no vertex is labelled '-"):
+            sr.Labels([1, 2]).row(name)
+
+
 def test_many_names_are_numbered_as_few_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     names = ['"a,b"', "é", '"x ""y"""', "long name of more than eight bytes", '""', "b", "12"]
     content = "".join(f"{names[k % 7]},{names[k * k % 5]},{k}\n" for k in range(50))
