@@ -32,7 +32,7 @@ def mxm(
     """
     if method not in METHODS:
         raise InvalidValue(f"mxm: a method is one of {', '.join(METHODS)}; got {method!r}")
-    shape_a, shape_b = check.shape_of(a), check.shape_of(b)
+    shape_a, shape_b = a.shape, b.shape
     shape_a = shape_a[::-1] if transpose_a else shape_a
     shape_b = shape_b[::-1] if transpose_b else shape_b
     if shape_a[1] != shape_b[0]:

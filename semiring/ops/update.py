@@ -132,14 +132,17 @@ def updated(
 
 def _adds_few(c: CSR, t: CSR, mask: Mask | None, accum: TypedBinary | None, *, masked: bool) -> bool:
     """Return whether the write changes C at the entries of T alone, which are few rows' entries in memory."""
-    if not isinstance(t.pattern, Pattern) or t.placement != "device" or t.nvals * _FEW > c.nrows * c.ncols:
-        return False
     if accum is not None:
-        return (mask is None or masked) and not accum.uses & POSITIONS
+        if not (mask is None or masked) or accum.uses & POSITIONS:
+            return False
     # All entries that the mask admits have one in T, so none is deleted.
-    if mask is None or not mask.structural or mask.complement:
+    elif (
+        mask is None or not mask.structural or mask.complement or getattr(mask.store, "pattern", None) is not t.pattern
+    ):
         return False
-    return isinstance(mask.store, CSR) and mask.store.pattern is t.pattern
+    if not isinstance(t.pattern, Pattern) or t.placement != "device":
+        return False
+    return t.nvals * _FEW <= c.nrows * c.ncols
 
 
 def _with_own_slots(c: CSR, t: CSR, engine: str) -> CSR | None:

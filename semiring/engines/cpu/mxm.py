@@ -21,6 +21,7 @@ from ...formats import CSR, Array, BitmapPattern, Pattern, index_dtype, is_bitma
 from ...formats.csr import empty_csr
 from ...memory.allocation import require
 from ...operators.types import TypedSemiring
+from .. import recording
 from ..constants import product_value
 from ..operands import Index, Mask, simplified
 from ..recording import note
@@ -52,6 +53,7 @@ from .types import combine, position, present, put, stops, value_at
 # What a mask admits: everything, all but its entries (listed, or as bits of all positions), or its entries.
 _OPEN, _OUTSIDE, _OUTSIDE_BITS, _INSIDE = 0, 1, 2, 3
 _NO_BITS = np.zeros(0, np.uint32)
+_NONE_PACKED = packed_rows(np.zeros(1, np.int32), np.zeros(0, np.int32), 0, -1)
 _CHUNKS_PER_THREAD = 32
 # Products for each of the few entries of `members` up to which the result has space for all of them at first (with 8
 # bytes a value, less than the C library obtains from the system at once).
@@ -70,7 +72,8 @@ def mxm(q: Mxm) -> CSR:
         found = dot_products(q, mask, work)
         if found is not None:
             return found
-    note(method="rows")
+    if recording.users:
+        note(method="rows")
     whole = q.b
     if not is_wide(whole.ncols, whole.nvals):
         return _product(q, q.a, whole, mask, work)
@@ -136,15 +139,17 @@ def _product(
     if work is None:
         work = products_before(a_indptr, a_indices, b_indptr)
     total_work = int(work[-1])
-    threads = threads_for(total_work)
+    threads, few = threads_for(total_work), is_few(total_work // _PRODUCTS)
     stamp, column = index_dtype(2 * a.nrows + 2), index_dtype(b.ncols)
     itemsize = 0 if known is not None else semiring.z.itemsize
-    require("mxm", "cpu", threads * b.ncols * (stamp.itemsize + b_indices.dtype.itemsize + itemsize))
+    if not (few and is_few(b.ncols)):
+        require("mxm", "cpu", threads * b.ncols * (stamp.itemsize + b_indices.dtype.itemsize + itemsize))
     marks, listed = np.zeros((threads, b.ncols), stamp), np.empty((threads, b.ncols), b_indices.dtype)
-    counted = mode != _INSIDE and not is_few(total_work // _PRODUCTS)
-    most = int(np.diff(work).max(initial=0)) if counted else 0
+    counted = mode != _INSIDE and not few
     found = np.empty((threads, words_of(b.ncols)), np.uint64)
-    packed = packed_rows(b_indptr, b_indices, b.ncols, most)
+    packed = _NONE_PACKED
+    if counted:
+        packed = packed_rows(b_indptr, b_indices, b.ncols, int(np.diff(work).max(initial=0)))
     structure = (work, a_indptr, a_indices, b_indptr, b_indices, found, *packed)
     placed, ends = counted, None
     if counted:
@@ -159,7 +164,8 @@ def _product(
         total, indptr = total_work, np.zeros(a.nrows + 1, np.int32)
     elif threads == 1:
         total = min(total_work, admitting.nvals)
-        require("mxm", "cpu", total * (column.itemsize + itemsize))
+        if not few:
+            require("mxm", "cpu", total * (column.itemsize + itemsize))
         indptr = np.zeros(a.nrows + 1, index_dtype(total))
     else:  # a row has as many entries as products or as the row of the mask, at most
         offsets = np.zeros(a.nrows + 1, np.int64)
@@ -250,7 +256,7 @@ def _count(
 ) -> None:
     """bits: words of each thread.  numbers, packed: the number of each packed row of B, and their words."""
     mark, word = marks[t], bits[t]
-    chunks = threads * _CHUNKS_PER_THREAD
+    chunks = threads * _CHUNKS_PER_THREAD if threads > 1 else 1
     while True:
         chunk = next_chunk(control)
         if chunk >= chunks:
@@ -327,7 +333,7 @@ def _multiply(
     writes row after row.
     """
     mark, listed, total, word = marks[t], lists[t], _row_of(totals, t), bits[t]
-    chunks = threads * _CHUNKS_PER_THREAD
+    chunks = threads * _CHUNKS_PER_THREAD if threads > 1 else 1
     while True:
         chunk = next_chunk(control)
         if chunk >= chunks:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...dtypes import is_record
-from ...formats import CSR, IndexList, VectorStore
+from ...formats import CSR, IndexList, VectorStore, uncompressed_pattern
 
 Array = np.ndarray[Any, Any]
 
@@ -61,4 +61,5 @@ def bits_type(dtype: np.dtype[Any]) -> np.dtype[Any]:
 
 def rows_of(a: CSR) -> tuple[Array, Array]:
     """Return row offsets and columns."""
-    return kernel_array(a.indptr), kernel_array(a.indices)
+    pattern = uncompressed_pattern(a.pattern)
+    return kernel_array(pattern.indptr), kernel_array(pattern.indices)

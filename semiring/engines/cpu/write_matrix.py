@@ -1,7 +1,8 @@
 """C<M, replace> accum= T for matrices, in two passes over the rows of C, T and the mask.
 
-Both kernels accept `work`, which divides the rows among threads, and tuples: `offsets` and `columns` of C, T and the
-mask, and `options` (complement, accumulated, replace).
+The first pass counts the entries of each row of the result; a result of few entries needs no count.  Both kernels
+accept `work`, which divides the rows among threads, and tuples: `offsets` and `columns` of C, T and the mask, and
+`options` (complement, accumulated, replace).
 """
 
 from __future__ import annotations
@@ -10,44 +11,63 @@ from typing import Any
 
 import numpy as np
 
-from ...formats import CSR, Pattern, index_dtype, structure_only
+from ...formats import CSR, Pattern, index_dtype
 from ..constants import write_value
 from ..operands import simplified
 from ..registry import implements
 from ..spec_write import WriteMatrix
 from . import types
 from .compile import device, kernel
-from .operands import bits_type, rows_of, values_of
+from .operands import bits_type, kernel_array, rows_of, values_of
 from .rows import common, share
 from .select import mask_pattern
 from .threads import parts_for, run
 from .types import call, converted, put, value_at
+
+# Entries of both operands up to which the result has space for all of them at first (with 8 bytes a value, less than
+# the C library obtains from the system at once).
+_UNCOUNTED = 1 << 13
 
 
 @implements(WriteMatrix, engine="cpu")
 def write_matrix(q: WriteMatrix) -> CSR:
     """Z = T, or C accum T on the union; inside the mask C becomes Z, outside it is unchanged, or deleted by replace."""
     c, t = q.c, q.t
+    nrows, ncols = c.pattern.nrows, c.pattern.ncols
     c_indptr, c_indices = rows_of(c)
     t_indptr, t_indices = rows_of(t)
     m_indptr, m_indices, complement = _mask_rows(q)
-    work = c_indptr.astype(np.int64) + t_indptr + m_indptr
-    parts = parts_for(int(work[-1]) + c.nrows)
-    offsets, columns = (c_indptr, t_indptr, m_indptr), (c_indices, t_indices, m_indices)
-    operands = (work, offsets, columns, (complement, q.accum is not None, q.replace))
-    counts = np.zeros(c.nrows + 1, np.int64)
-    run(_count, parts, *operands, counts)
-    np.cumsum(counts, out=counts)
-    total = int(counts[-1])
-    indptr, indices = counts.astype(index_dtype(total)), np.empty(total, index_dtype(c.ncols))
+    most = c_indices.size + t_indices.size
+    parts = parts_for(most + m_indices.size + nrows)
+    counts = np.zeros(nrows + 1, np.int64)
+    # One part is divided by no offsets, and the result of few entries has space for all of both operands.
+    work = counts if parts == 1 else c_indptr.astype(np.int64) + t_indptr + m_indptr
+    operands = (work, (c_indptr, t_indptr, m_indptr), (c_indices, t_indices, m_indices))
+    options = complement, q.accum is not None, q.replace
+    counted = parts > 1 or most > _UNCOUNTED
+    total = most
+    if counted:
+        run(_count, parts, *operands, options, counts)
+        counts.cumsum(out=counts)
+        total = int(counts[-1])
+    indptr = counts.astype(index_dtype(total)) if counted else np.zeros(nrows + 1, index_dtype(total))
+    indices = np.empty(total, index_dtype(ncols))
     constant = write_value(q)
     made = None if constant is not None else np.empty(total, c.dtype)
     accum = None if q.accum is None or constant is not None else types.binary(q.accum)
-    values = [made, values_of(c, constant is None), values_of(t, constant is None)]
-    if accum is None and c.dtype == t.dtype:  # values are only moved
-        values = [None if held is None else held.view(bits_type(held.dtype)) for held in values]
-    run(_merge, parts, *operands, accum, *values, indptr, indices)
-    return CSR(Pattern(c.nrows, c.ncols, indptr, indices), c.dtype, made, constant)
+    reads = constant is None
+    values: tuple[Any, ...] = made, values_of(c, reads), values_of(t, reads)
+    if reads and accum is None and c.dtype == t.dtype:  # values are only moved
+        bits = bits_type(c.dtype)
+        values = tuple([held.view(bits) for held in values])
+    run(_merge, parts, *operands, options, counted, accum, *values, indptr, indices)
+    if not counted:
+        del values  # in place: no other view of the arrays is left
+        total = int(indptr[-1])
+        indices.resize(total, refcheck=False)
+        if made is not None:
+            made.resize(total, refcheck=False)
+    return CSR(Pattern(nrows, ncols, indptr, indices), c.dtype, made, constant)
 
 
 def _mask_rows(q: WriteMatrix) -> tuple[Any, Any, bool]:
@@ -55,7 +75,8 @@ def _mask_rows(q: WriteMatrix) -> tuple[Any, Any, bool]:
     simple = simplified(q.mask)
     if isinstance(simple, bool):
         return np.zeros(q.c.nrows + 1, np.int32), np.empty(0, index_dtype(q.c.ncols)), simple
-    return *rows_of(structure_only(mask_pattern(simple))), simple.complement
+    pattern = mask_pattern(simple)
+    return kernel_array(pattern.indptr), kernel_array(pattern.indices), simple.complement
 
 
 @kernel
@@ -115,6 +136,7 @@ def _merge(
     offsets: Any,
     columns: Any,
     options: Any,
+    counted: bool,
     accum: Any,
     made: Any,
     cvals: Any,
@@ -122,6 +144,7 @@ def _merge(
     indptr: Any,
     indices: Any,
 ) -> None:
+    """counted: rows begin at their offsets; else one thread writes them and their offsets one after another."""
     c_indices, t_indices, m_indices = columns
     complement, accumulated, replace = options
     for row in range(share(work, t, threads), share(work, t + 1, threads)):
@@ -147,6 +170,8 @@ def _merge(
                 slot += 1
             p += left
             r += right
+        if not counted:
+            indptr[row + 1] = slot
 
 
 def _accumulated(accum: Any, c: Any, t: Any, i: Any, j: Any) -> Any:
