@@ -7,11 +7,16 @@ from typing import TYPE_CHECKING, ClassVar
 from ..formats import CSR, Bitmap, Full, VectorStore
 from ..formats.records import record
 from .operands import Mask, Spec
+from .spec import Mxv
 
 if TYPE_CHECKING:
     from ..operators.types import TypedBinary
 
-__all__ = ["UpdateMatrix", "UpdateVector", "WriteMatrix", "WriteVector"]
+__all__ = ["SHORT", "UpdateMatrix", "UpdateVector", "WriteMatrix", "WriteMxv", "WriteVector"]
+
+# Outputs up to which a product and its write are one request: calls cost more than the work, and a new store costs as
+# little as an update in place (reasoned).
+SHORT = 1024
 
 
 @record
@@ -27,6 +32,26 @@ class WriteVector(Spec):
     mask: Mask | None
     accum: TypedBinary | None
     replace: bool
+
+
+@record
+class WriteMxv(Mxv):
+    """The complete write  C<M, replace> accum= T  of a product T of at most `SHORT` outputs.
+
+    Positions and directions: as `Mxv`.  The result has C's dtype.
+    """
+
+    name: ClassVar[str] = "write_mxv"
+    decodable: ClassVar[bool] = False
+    c: VectorStore | None = None
+    accum: TypedBinary | None = None
+    replace: bool = False
+
+    @classmethod
+    def of(cls, q: Mxv, c: VectorStore, mask: Mask | None, accum: TypedBinary | None, replace: bool) -> WriteMxv:
+        """Return the write of the product `q`."""
+        rows = q.by_row, q.by_column
+        return cls(q.nout, q.ninner, *rows, q.vector, q.semiring, q.flip, mask, q.direction, c, accum, replace)
 
 
 @record

@@ -98,7 +98,7 @@ class Sparse(Contents[StoreT], Generic[StoreT]):
         """
         if len(parts) == 1 and mask is accum is input_mask is None and isinstance(parts[0], MaskView):
             return self._target(Write(parts[0]._mask, None, bool(replace)))
-        write = parse_write(parts, mask, accum, replace)
+        write = parse_write(parts, mask, accum, replace) if parts else as_write(mask, accum, replace)
         if input_mask is not None:
             return TargetOfPart(self, write, input_mask)
         return self._target(write)
@@ -132,7 +132,7 @@ class Sparse(Contents[StoreT], Generic[StoreT]):
     def _target(self, write: Write) -> Target[Any]:
         """Return the target of ``<<``: this object, or the region of another one that it was extracted from."""
         if self._origin is None:
-            return Target(self, write)
+            return Target._of(self, write)
         if self._store is not None:
             raise self._belongs()
         parent, region = self._origin
@@ -149,7 +149,7 @@ class Sparse(Contents[StoreT], Generic[StoreT]):
         # Without mask and accumulator only the result is needed, and `value` caches it; else the plan fuses the write.
         pending = None if write.plain else value._plan
         plan = plan_of("update", value.store) if pending is None else pending
-        if write.plain:
+        if write.plain or plan.is_short:
             self._become(plan.into(self.store, write))
         else:
             self._write(plan.into, write)

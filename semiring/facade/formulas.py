@@ -157,6 +157,7 @@ def _scale(spec: Any, names: Namer) -> Formula:
 
 _FORMULAS: dict[str, Callable[[Any, Namer], Formula]] = {
     "mxv": _mxv,
+    "write_mxv": _mxv,
     "mxm": _mxm,
     "ewise": _ewise,
     "select": _select,

@@ -217,6 +217,13 @@ class Target(_NoValue, Generic[T]):
         self._object: Any = target
         self._write, self._region, self._sub = write, region, sub
 
+    @classmethod
+    def _of(cls, target: Any, write: Write) -> Target[Any]:
+        """Return the target of a whole object; without a call of the constructor, as every write makes one."""
+        made = object.__new__(cls)
+        made._object, made._write, made._region, made._sub = target, write, None, False
+        return made
+
     def __lshift__(self, value: Any) -> T:
         if self._region is None:
             self._object._assign(value, self._write)

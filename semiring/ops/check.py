@@ -10,7 +10,7 @@ from ..engines import registry
 from ..engines.operands import Mask
 from ..engines.spec import Convert
 from ..exceptions import DeviceMismatch, DimensionMismatch, DomainMismatch, InvalidValue, RankMismatch
-from ..formats import Full, Store, VectorStore
+from ..formats import CSR, Full, Store, VectorStore
 
 
 def shape_of(operand: Any) -> tuple[int, ...]:
@@ -45,9 +45,12 @@ def same_shape(operation: str, a: Any, b: Any) -> None:
 
 def output_shape(operation: str, out: Store | None, mask: Mask | None, shape: tuple[int, ...]) -> None:
     """Raise DimensionMismatch unless the output and the mask have the shape of the result."""
-    if out is not None and shape_of(out) != shape:
+    if out is not None and (out.shape if isinstance(out, CSR) else (out.size,)) != shape:
         raise _other_shape(operation, "output", out, shape)
-    if mask is not None and shape_of(mask.store) != shape:
+    if mask is None:
+        return
+    of = mask.store
+    if (of.shape if isinstance(of, CSR) else (of.size,)) != shape:
         if len(shape_of(mask.store)) != len(shape):
             kinds = {1: "Vector", 2: "Matrix"}
             expected, got = kinds[len(shape)], kinds[len(shape_of(mask.store))]

@@ -12,8 +12,10 @@ from __future__ import annotations
 from typing import Any
 
 from .. import operators
-from ..config import config
+from ..config import config, engine_for
+from ..engines import registry
 from ..engines.spec import Mxv
+from ..engines.spec_write import SHORT, WriteMxv
 from ..formats import CSR, VectorStore
 from . import check, structure
 from .write import Plan, stored
@@ -66,4 +68,6 @@ def _product(
     by_row = structure.rows(a, transpose, values=values)
     by_column = structure.rows(a, not transpose, values=values)
     spec = Mxv(nout, ninner, by_row, by_column, u, typed, flip, None, config.direction)
-    return Plan(name, (nout,), typed.z, a.device, spec)
+    device = a.device
+    is_short = nout <= SHORT and registry.implemented(WriteMxv, engine_for(device))
+    return Plan(name, (nout,), typed.z, device, spec, None, is_short)

@@ -27,8 +27,8 @@ from ..config import config, engine_for
 from ..dtypes import is_record
 from ..engines import recording, registry
 from ..engines.operands import Mask, Spec
-from ..engines.spec import Ewise, Keep
-from ..engines.spec_write import WriteMatrix, WriteVector
+from ..engines.spec import Ewise, Keep, Mxv
+from ..engines.spec_write import WriteMatrix, WriteMxv, WriteVector
 from ..formats import CSR, IndexList, Store, VectorStore
 from ..formats.hypersparse import empty_matrix
 from ..formats.vectors import empty_vector
@@ -59,6 +59,8 @@ class Write(NamedTuple):
 
 
 PLAIN = Write()
+# Index lists with fewer entries than one in so many positions are written as lists.
+_LISTED = 16
 
 
 @dataclass(eq=False, slots=True)
@@ -68,6 +70,7 @@ class Plan(Generic[S]):
     operation: its name, for messages.  shape, dtype: of the result.  device: where its operands reside.
     request: the request to the engine, or a function that returns the result or its plan.
     mask: limits the result itself, before a write; None: it has all entries.
+    is_short: a product of so few outputs that its write makes a new store, where it can in one request.
     Operands are immutable stores, so the result is that of the moment when the plan was made.
     """
 
@@ -77,6 +80,7 @@ class Plan(Generic[S]):
     device: str
     request: Spec | Callable[[], S | Plan[S]]
     mask: Mask | None = None
+    is_short: bool = False
     # The uses that `ops.fused` has counted: one alone is fused, others read the stored result.
     uses: int = field(default=0, init=False, repr=False)
     _made: S | None = field(default=None, init=False, repr=False)
@@ -117,11 +121,12 @@ class Plan(Generic[S]):
             raise out_of_memory(self.operation, self.device, error) from error
 
     def _carried_out(self, out: S | None, write: Write) -> Any:
-        mask = write.mask
+        mask, device = write.mask, self.device
         if out is not None or mask is not None:
             check.output_shape(self.operation, out, mask, self.shape)
-            check.one_device(self.operation, self.device, out, None if mask is None else mask.store)
-        engine, request = engine_for(self.device), self.request
+            if (out is not None and out.device != device) or (mask is not None and mask.store.device != device):
+                check.one_device(self.operation, device, out, None if mask is None else mask.store)
+        engine, request = engine_for(device), self.request
         if self._made is not None:
             return finish(self._made, engine, out, write)
         if self.mask is not None:
@@ -132,6 +137,10 @@ class Plan(Generic[S]):
         if not isinstance(request, Spec):
             made = request()
             return made.into(out, write) if isinstance(made, Plan) else finish(made, engine, out, write)
+        if self.is_short and out is not None and config.fusion:
+            made = _written_short(cast(Mxv, request), engine, out, write)
+            if made is not None:
+                return made
         if mask is not None and request.maskable and config.fusion:
             masked = request.with_mask(mask)
             row = registry.find(masked, engine)
@@ -145,6 +154,23 @@ class Plan(Generic[S]):
 def stored(operand: S | Plan[S]) -> S:
     """Return the store of an operand, which is computed if it is a plan."""
     return operand.result() if isinstance(operand, Plan) else operand
+
+
+def _written_short(request: Mxv, engine: str, out: Any, write: Write) -> Any:
+    """C<M, replace> accum= T  for a short product T, in one request; None where others make fewer steps."""
+    mask, accum, dtype = write.mask, write.accum, request.semiring.z
+    if accum is None and (mask is None or write.replace):  # only entries of T remain
+        return None
+    if isinstance(out, IndexList) and out.nvals * _LISTED < out.size:
+        return None
+    both = dtype
+    if dtype != out.dtype:
+        if is_record(dtype) or is_record(out.dtype):  # the write itself casts no records
+            return None
+        both = dtypes.unify(out.dtype, dtype) if accum is not None else dtype
+    whole = WriteMxv.of(request, out, mask, None if accum is None else accum.typed(both, both), write.replace)
+    row = registry.find(whole, engine)
+    return None if row is None else registry.call(row, whole)
 
 
 def finish(t: Any, engine: str, out: Store | None, write: Write, *, masked: bool = False) -> Any:

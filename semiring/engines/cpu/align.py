@@ -28,8 +28,7 @@ class Slots(NamedTuple):
     def operand(self, u: VectorStore) -> tuple[Words | None, Any]:
         """Return presence bits (None: all) and values (array or iso) of a vector in these slots."""
         if self.indices is None:
-            words, values = presence.slots(u)
-            return words, kernel_array(values) if isinstance(values, np.ndarray) else values
+            return presence.slots(u)
         if not isinstance(u, IndexList):
             words = presence.from_flags(presence.probe(presence.presence(u), self.indices))
             return words, u.iso if u.values is None else u.values[self.indices]

@@ -27,7 +27,8 @@ def as_format(u: VectorStore, to: str) -> VectorStore:
     if to == "full" and u.nvals != u.size:
         raise InvalidValue(f"only a vector with all {u.size} entries can be stored as full; this one has {u.nvals}")
     words, values = presence.slots(u)
-    array = None if u.iso is not None else np.asarray(values)
+    # Not the writable view of a read-only array that kernels read.
+    array = np.asarray(values) if isinstance(u, IndexList) and u.values is not None else u.values
     if to == "full":
         return Full(u.size, u.dtype, array, u.iso)
     bits = presence.all_bits(u.size) if words is None else words

@@ -17,12 +17,14 @@ from numba.core import types as numba_types
 
 from ...formats import CSR, Array, Full, IndexList, Pattern, VectorStore
 from ...operators.types import TypedSemiring
+from .. import recording
 from ..constants import mxv_value
 from ..direction import Work, prefers_pull, preset
 from ..operands import Index, admitted_count
 from ..recording import note
 from ..registry import implements
 from ..spec import ExtractVector, Mxv
+from ..spec_write import WriteMxv
 from . import presence, types
 from .atomics import bit_count, next_chunk, prefetch, stopped
 from .compile import kernel
@@ -35,6 +37,7 @@ from .rows import lower_bound, share_words
 from .threads import assisted, parts_for, run, threads_for, total
 from .tuning import COSTS, COUNTED_SHARE
 from .types import call, combine, position, present, put, stops, value_at
+from .write import written_slots
 
 _CHUNKS_PER_THREAD = 16
 # Entries between a prefetch and its use, also in the rows that follow (measured: it saves 15% of a product of kron18,
@@ -46,6 +49,7 @@ _SPARSE_RESULT = 64
 # only.  Measured on column sums of kron16 and kron18 (29 edges to an output): 4 blocks cost a quarter more than 2.
 _BLOCK_EDGES = 1 << 15
 _EDGES_PER_OUTPUT = 8
+_FEW_EDGES = 1 << 14
 _MOST_BLOCKS = 16
 # Rows (less one, a power of two) of a push between two checks for an abort.
 _POLLED = (1 << 10) - 1
@@ -60,10 +64,17 @@ def mxv(q: Mxv) -> VectorStore:
     if direction is None:
         listed = as_index_list(q.vector) if q.vector.nvals * COUNTED_SHARE < q.ninner else None
         direction = _cheaper(q, listed)
-    note(direction=direction)
+    if recording.users:
+        note(direction=direction)
     if direction == "pull":
         return _pulled(q)
     return _pushed(q, as_index_list(q.vector) if listed is None else listed)
+
+
+@implements(WriteMxv, engine="cpu")
+def write_mxv(q: WriteMxv) -> VectorStore:
+    """C<M, replace> accum= T, for a product T, which becomes no vector."""
+    return mxv(q)
 
 
 def _cheaper(q: Mxv, listed: IndexList | None) -> str:
@@ -101,23 +112,34 @@ def product_plan(semiring: TypedSemiring, flip: bool) -> _Plan:
     return _Plan(add, mult, flip or None, of_matrix in uses, of_vector in uses)
 
 
-class _Arguments:
-    """The kernel arguments of a product; one compiled kernel handles all products with a constant value."""
+class _Outputs(NamedTuple):
+    """The outputs of a product; one compiled kernel handles all products with a constant value.
 
-    __slots__ = ("iso", "mask", "plan", "values", "words")
+    words, values: presence bits and slots; no slots if all entries have the value `iso`.  admitted: the bits of the
+    mask, None for all.
+    """
 
-    def __init__(self, q: Mxv, matrix: CSR) -> None:
-        self.iso = mxv_value(q, matrix, q.vector)
-        self.mask = None if q.mask is None else presence.admitted(q.mask, q.nout)
-        self.words = presence.no_bits(q.nout)
-        if self.iso is None:
-            self.plan = product_plan(q.semiring, q.flip)
-            self.values: Any = presence.empty_slots("mxv", q.nout, q.semiring.z)
-        else:
-            self.plan, self.values = _CONSTANT, None
+    plan: _Plan
+    words: presence.Words
+    values: Any
+    iso: np.generic | None
+    admitted: presence.Words | None
 
-    def result(self, q: Mxv, count: int) -> VectorStore:
-        return presence.from_slots(q.nout, q.semiring.z, self.words, self.values, self.iso, count)
+    def result(self, q: Mxv, counts: Array) -> VectorStore:
+        """Return the product, or the output that it is written to.  counts: the entries of each thread."""
+        if type(q) is WriteMxv:
+            return written_slots(q, self.words, self.values, self.iso, self.admitted, counts)
+        return presence.from_slots(q.nout, q.semiring.z, self.words, self.values, self.iso, total(counts))
+
+
+def _outputs(q: Mxv, a: CSR) -> _Outputs:
+    iso, size = mxv_value(q, a, q.vector), q.nout
+    admitted = None if q.mask is None else presence.admitted(q.mask, size)
+    words = presence.no_bits(size)
+    if iso is not None:
+        return _Outputs(_CONSTANT, words, None, iso, admitted)
+    values = presence.empty_slots("mxv", size, q.semiring.z)
+    return _Outputs(product_plan(q.semiring, q.flip), words, values, None, admitted)
 
 
 def _pulled(q: Mxv) -> VectorStore:
@@ -126,17 +148,19 @@ def _pulled(q: Mxv) -> VectorStore:
         a = chosen_columns(a, Index(q.ninner, u.nvals, array=u.indices))
         u = Full(u.nvals, u.dtype, u.values, u.iso, u.device)
         q = replace(q, ninner=u.size, vector=u)
-    made = _Arguments(q, a)
-    add, mult, flip, matrix_read, vector_read = made.plan
-    words, slots = presence.slots(u) if vector_read else (presence.presence(u), None)
-    uvals = kernel_array(slots) if isinstance(slots, np.ndarray) else slots
-    mask = presence.expanded(made.mask, q.nout)
-    work = a.nvals + a.nrows
+    made = _outputs(q, a)
+    (add, mult, flip, matrix_read, vector_read), out_words, values, _, admitted = made
+    words, uvals = presence.slots(u) if vector_read else (presence.presence(u), None)
+    if admitted is None:
+        admitted = presence.expanded(None, q.nout)
+    indptr, indices = rows_of(a)
+    avals = values_of(a, matrix_read)
+    work = indices.size + a.nrows
     threads = threads_for(work)
     counts = np.zeros(threads, np.int64)
-    operands = (*rows_of(a), values_of(a, matrix_read), words, uvals, mask, add, mult, flip)
-    assisted(_pull, threads, *operands, made.words, made.values, counts, work=work)
-    return made.result(q, total(counts))
+    written = (out_words, values, counts)
+    assisted(_pull, threads, indptr, indices, avals, words, uvals, admitted, add, mult, flip, *written, work=work)
+    return made.result(q, counts)
 
 
 def _is_wide(size: int, entries: int) -> bool:
@@ -151,26 +175,31 @@ def _pushed(q: Mxv, u: IndexList) -> VectorStore:
 
 
 def _scattered(q: Mxv, u: IndexList, a: CSR) -> VectorStore:
-    made = _Arguments(q, a)
+    made = _outputs(q, a)
     indptr, indices = rows_of(a)
     starts = kernel_array(u.indices)
-    offsets = indptr if u.nvals == a.nrows else _edge_offsets(indptr, starts)
-    edges = int(offsets[-1])
+    # Edges are not counted where all of the matrix are too few for several threads or blocks.
+    edges = indices.size
+    offsets = indptr if edges <= _FEW_EDGES or starts.size == indptr.size - 1 else _edge_offsets(indptr, starts)
+    if offsets is not indptr:
+        edges = int(offsets[-1])
     add, mult, flip, matrix_read, vector_read = made.plan
     avals, uvals = values_of(a, matrix_read), values_of(u, vector_read)
-    operands = (starts, uvals, indptr, indices, avals, made.mask, add, mult, flip)
+    operands = (starts, uvals, indptr, indices, avals, made.admitted, add, mult, flip)
     blocks = _blocks(edges, made.words.size if made.values is None else q.nout)
     if blocks > 1:
         bounds = np.searchsorted(offsets, np.arange(blocks + 1) * edges // blocks)
         _push_blocks(made, operands, q.nout, bounds, edges)
-        return made.result(q, presence.count_bits(made.words))
+        return made.result(q, np.array([presence.count_bits(made.words)]))
     threads = threads_for(edges)
     counts = np.zeros(threads, np.int64)
-    every = np.array([0, starts.size])
+    every = np.empty(2, np.int64)
+    every[0], every[1] = 0, starts.size
     run(_push, threads, *operands, every, q.nout, made.words, made.values, counts, work=edges)
-    count = total(counts)
-    result = made.result(q, count)
-    return as_index_list(result) if count * _SPARSE_RESULT < q.nout else result
+    result = made.result(q, counts)
+    if type(q) is WriteMxv:
+        return result
+    return as_index_list(result) if result.nvals * _SPARSE_RESULT < q.nout else result
 
 
 def _blocks(edges: int, outputs: int) -> int:
@@ -181,7 +210,7 @@ def _blocks(edges: int, outputs: int) -> int:
     return 1 << max(0, worth.bit_length() - 1)
 
 
-def _push_blocks(made: _Arguments, operands: Any, nout: int, bounds: Array, edges: int) -> None:
+def _push_blocks(made: _Outputs, operands: Any, nout: int, bounds: Array, edges: int) -> None:
     """Push rows bounds[b] to bounds[b + 1] of the vector's entries into outputs of block b, and combine the blocks."""
     blocks = bounds.size - 1
     words = np.zeros(blocks * made.words.size, np.uint32)

@@ -20,7 +20,7 @@ from .atomics import bit_count, stopped
 from .bits import trailing_zeros
 from .compile import device, kernel
 from .mxv import product, product_plan
-from .operands import kernel_array, values_of
+from .operands import values_of
 from .threads import parts_for, run, total
 from .types import combine, present, put, stops, value_at
 
@@ -38,8 +38,7 @@ def mxv_bitmap(q: Mxv) -> VectorStore:
     note(kernel="bits by row" if by_row else "bits by column")
     plan = product_plan(q.semiring, q.flip)
     words, values = presence.no_bits(q.nout), presence.empty_slots("mxv", q.nout, q.semiring.z)
-    uwords, slots = presence.slots(q.vector)
-    uvals = kernel_array(slots) if isinstance(slots, np.ndarray) else slots
+    uwords, uvals = presence.slots(q.vector)
     operands = (pattern.words, values_of(a, plan.matrix_read), uwords, uvals, plan.add, plan.mult, plan.flip)
     work = pattern.slots // 8 + q.nout
     parts = min(parts_for(work), max(words.size, 1))

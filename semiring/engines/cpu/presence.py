@@ -35,7 +35,8 @@ _SHORT = 1 << 15
 
 def empty_slots(operation: str, size: int, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
     """Return uninitialised values for `size` indices; OutOfMemory where they do not fit."""
-    require(operation, "cpu", size * dtype.itemsize)
+    if size > _SHORT:
+        require(operation, "cpu", size * dtype.itemsize)
     return np.empty(size, dtype)
 
 
@@ -216,13 +217,13 @@ def admits(mask: Mask | None, indices: np.ndarray[Any, Any]) -> np.ndarray[Any, 
 
 
 def slots(u: VectorStore) -> tuple[Words | None, np.ndarray[Any, Any] | np.generic]:
-    """Return bits and values of a vector; values are one a slot, or the iso value."""
-    words = presence(u)
+    """Return bits and values of a vector as kernel arguments; values are one a slot, or the iso value."""
+    words = None if isinstance(u, Full) else presence(u)
     if u.iso is not None:
         return words, u.iso
     assert u.values is not None
     if not isinstance(u, IndexList):
-        return words, u.values
+        return words, kernel_array(u.values)
     require("convert", "cpu", u.size * u.dtype.itemsize)
     values = np.zeros(u.size, u.dtype)
     values[u.indices] = u.values

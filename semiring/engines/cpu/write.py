@@ -9,10 +9,11 @@ import numpy as np
 from ...formats import VectorStore
 from ..constants import write_value
 from ..registry import implements
-from ..spec_write import WriteVector
+from ..spec_write import WriteMxv, WriteVector
 from . import align, presence, types
 from .atomics import bit_count
 from .compile import kernel
+from .operands import Array
 from .presence import Words
 from .threads import parts_for, run, total
 from .types import combine, converted, value_at
@@ -37,6 +38,29 @@ def write_vector(q: WriteVector) -> VectorStore:
     accum = None if q.accum is None else types.binary(q.accum)
     run(_write, parts, cwords, cvals, twords, tvals, mask, accum, q.replace, words, made, counts)
     return slots.store(c.size, c.dtype, words, made, None, total(counts))
+
+
+def written_slots(q: WriteMxv, words: Words, values: Any, iso: Any, mask: Words | None, counts: Array) -> VectorStore:
+    """C<M, replace> accum= T, for a product T in slots, whose arrays become those of the result.
+
+    iso: the value of all entries of T, which has no array of values then.  mask: the slots that M admits, None for all.
+    counts: the entries of T by thread.
+    """
+    c, size = q.c, q.nout
+    assert c is not None
+    if iso is not None:
+        t = presence.from_slots(size, q.semiring.z, words, values, iso, total(counts))
+        return write_vector(WriteVector(c, t, q.mask, q.accum, q.replace))
+    cwords, cvals = presence.slots(c)
+    # A slot is read before it is written.
+    made = values if values.dtype == c.dtype else np.empty(size, c.dtype)
+    accum = None if q.accum is None else types.binary(q.accum)
+    if mask is None or cwords is None:
+        every = presence.expanded(None, size)
+        mask, cwords = every if mask is None else mask, every if cwords is None else cwords
+    # One part needs no control array of its own.
+    _write(0, 1, counts, cwords, cvals, words, values, mask, accum, q.replace, words, made, counts)
+    return presence.from_slots(size, c.dtype, words, made, None, int(counts[0]))
 
 
 def _written(q: WriteVector, c: Words, t: Words, mask: Words) -> Words:
