@@ -16,8 +16,8 @@ from ..exceptions import DuplicateIndex, InvalidFormat, NotSupported
 from ..facade.means import is_mean, mean_of
 from ..io.edge_dialect import BOM
 from ..io.edge_layouts import EdgeLayout, edge_layout, is_large_id, is_text_id
-from ..io.edge_lists import check_rows, in_proportion, weights_as
-from ..io.edge_names import as_integers, is_quoted, number_names, warn_if_unrepeated
+from ..io.edge_lists import Ids, check_rows, check_two_sets, in_proportion, labels_of, weights_as
+from ..io.edge_names import as_integers, in_two_sets, is_quoted, number_names, warn_if_unrepeated
 from ..io.files import PathLike, extension
 from ..io.label_sets import set_label_sets
 from ..io.matrix_market import CLASSES, entry_columns, mirrored, values_of
@@ -25,7 +25,7 @@ from ..io.matrix_market_header import Header, read_header
 from ..io.text_scan import line_of_row, scan_table
 from ..io.triples import TRUE
 from ..io.triples import Triples as FileTriples
-from ..labels import Labels, number_columns
+from ..labels import number_columns
 from ..memory.arrays import to_device
 from ..ops.build import duplicate_operator
 from .grid import Grid
@@ -40,6 +40,7 @@ def read_edges(
     grid: Grid,
     *,
     relabel: bool = False,
+    bipartite: bool = False,
     header: bool | None = None,
     sep: str | None = None,
     comment: str | None = None,
@@ -58,6 +59,8 @@ def read_edges(
 ) -> Matrix:
     """Read an edge list, with the options of `semiring.io.read_edgelist`.  Collective."""
     name = os.fspath(path)
+    check_two_sets(bipartite, symmetric or not directed)
+    relabel = relabel or bipartite
 
     def layout_of(text: NDArray[np.uint8], whole: bool) -> EdgeLayout | None:
         found = edge_layout(
@@ -72,16 +75,20 @@ def read_edges(
     if layout.grammar.separator:
         grid.together(lambda: _check_quotes(layout, share))
     found = None if layout.named else grid.together(lambda: _numbers(layout, share))
-    labels = None
+    labels: Ids = None
     if not grid.agreed(found is not None):
-        edges, labels = _named(grid, layout, share)
+        edges, labels = _named(grid, layout, share, bipartite)
     else:
         assert found is not None
         edges = _numbered(grid, layout, share, *found)
         if relabel:
             edges, labels = _relabelled(grid, edges)
+            if bipartite:
+                edges, labels = _in_two_sets(grid, edges, labels, (True, True))
     edges = _with_weights(grid, edges, dtype)
-    if labels is not None:
+    if isinstance(labels, tuple):
+        shape = len(labels[0]), len(labels[1])
+    elif labels is not None:
         shape = len(labels), len(labels)
     elif layout.nrows is not None and layout.ncols is not None:
         shape = layout.nrows, layout.ncols
@@ -92,7 +99,8 @@ def read_edges(
     if dup_op is None and not isinstance(edges.values, np.ndarray):
         dup_op = "any"
     made = _assembled(grid, edges, dup_op)
-    made.labels = None if labels is None else Labels.of_distinct(labels)
+    names = labels_of(labels)
+    made.row_labels, made.column_labels = names if isinstance(names, tuple) else (names, names)
     return made
 
 
@@ -183,7 +191,16 @@ def _relabelled(grid: Grid, edges: FileTriples) -> tuple[FileTriples, NDArray[np
     return replace(edges, rows=np.searchsorted(ids, edges.rows), cols=np.searchsorted(ids, edges.cols)), ids
 
 
-def _named(grid: Grid, layout: EdgeLayout, share: Share) -> tuple[FileTriples, NDArray[Any]]:
+def _in_two_sets(
+    grid: Grid, edges: FileTriples, labels: NDArray[Any], quoted: tuple[bool, bool]
+) -> tuple[FileTriples, tuple[NDArray[Any], NDArray[Any]]]:
+    """Number sources and targets apart.  quoted: which side remains as it is.  Collective."""
+    present = [np.concatenate(grid.all.gather_all(np.unique(end))) for end in (edges.rows, edges.cols)]
+    sides, rows, cols = in_two_sets(labels, edges.rows, edges.cols, quoted, present)
+    return replace(edges, rows=rows, cols=cols), sides
+
+
+def _named(grid: Grid, layout: EdgeLayout, share: Share, bipartite: bool) -> tuple[FileTriples, Ids]:
     """Return the edges between names of text, numbered in ascending order.  Collective."""
 
     def line_of(edge: int) -> int:
@@ -191,7 +208,7 @@ def _named(grid: Grid, layout: EdgeLayout, share: Share) -> tuple[FileTriples, N
 
     def parsed() -> tuple[Any, ...]:
         spans, weights = layout.scanned(share.text, 0, share.line, names=True)
-        quoted = bool(is_quoted(share.text, spans).any())
+        quoted = tuple(bool(is_quoted(share.text, spans[k : k + 2]).any()) for k in (0, 2))
         return *number_names(share.text, spans, layout.name, line_of), weights, quoted
 
     own, rows, cols, weights, quoted = grid.together(parsed)
@@ -199,11 +216,12 @@ def _named(grid: Grid, layout: EdgeLayout, share: Share) -> tuple[FileTriples, N
     real = not grid.agreed(weights is None or weights.dtype.kind != "f")
     values = TRUE if weights is None else weights.astype(FP64, copy=False) if real else weights
     if not every:
-        return FileTriples(0, 0, rows, cols, values, line_of, layout.name), own
+        return FileTriples(0, 0, rows, cols, values, line_of, layout.name), (own, own) if bipartite else own
     labels, _ = number_columns(layout.name, {"ids": np.concatenate(every)})
     places = np.searchsorted(labels, own) if len(own) else np.zeros(0, np.int64)
     rows, cols = places[rows], places[cols]
-    if grid.agreed(not quoted):  # integers beyond int64
+    sides = tuple(not grid.agreed(not side) for side in quoted)
+    if not bipartite and not any(sides):  # integers beyond int64
         labels, rows, cols = as_integers(labels, rows, cols)
     if layout.unsure:
         first = grid.all.broadcast((int(rows[0]), int(cols[0])) if grid.rank == 0 and len(rows) else None, 0)
@@ -212,7 +230,8 @@ def _named(grid: Grid, layout: EdgeLayout, share: Share) -> tuple[FileTriples, N
             total = sum(grid.all.gather_all(count))
             if grid.rank == 0:
                 warn_if_unrepeated(layout.name, layout.line, total - 2, (labels[first[0]], labels[first[1]]))
-    return FileTriples(0, 0, rows, cols, values, line_of, layout.name), labels
+    edges = FileTriples(0, 0, rows, cols, values, line_of, layout.name)
+    return _in_two_sets(grid, edges, labels, (sides[0], sides[1])) if bipartite else (edges, labels)
 
 
 def _with_weights(grid: Grid, edges: FileTriples, dtype: Any) -> FileTriples:

@@ -187,6 +187,8 @@ def edge_layout(
     text is not the beginning of a longer one.  The others are options of `read_edgelist`.  Raises InvalidFormat, and
     InvalidValue for an option.  Warns GuessedLayout and IgnoredColumns.
     """
+    if not isinstance(relabel, bool):
+        raise InvalidValue(f"relabel=: expected True or False for text, got {relabel!r}; two sets are bipartite=True")
     if relabel and not (nrows is None and ncols is None):
         raise InvalidValue("expected either relabel=True, which gives the shape, or nrows= and ncols=; got both")
     if header not in (None, True, False):

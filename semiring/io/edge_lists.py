@@ -9,16 +9,16 @@ from __future__ import annotations
 import os
 import warnings
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from semiring.dtypes import BOOL, FP32, FP64, lookup
-from semiring.exceptions import InvalidFormat, OutOfMemory, SparseIds
+from semiring.exceptions import InvalidFormat, InvalidValue, OutOfMemory, SparseIds
 from semiring.io.edge_dialect import is_delimited
 from semiring.io.edge_layouts import EdgeLayout, edge_layout, is_large_id, is_text_id
-from semiring.io.edge_names import as_integers, is_quoted, number_names, warn_if_unrepeated
+from semiring.io.edge_names import as_integers, in_two_sets, is_quoted, number_names, warn_if_unrepeated
 from semiring.io.files import PathLike, Progress, extension, naming_memory_errors
 from semiring.io.text import read_text
 from semiring.io.triples import TRUE, Triples
@@ -28,7 +28,10 @@ from semiring.memory.allocation import require
 if TYPE_CHECKING:
     from semiring.facade.matrix import Matrix
 
-__all__ = ["edges_to_matrix", "parse_edgelist", "read_edgelist"]
+__all__ = ["Ids", "check_two_sets", "edges_to_matrix", "labels_of", "parse_edgelist", "read_edgelist"]
+
+# The distinct ids of vertices, of sources and of targets where these are two sets; None where ids are rows.
+Ids: TypeAlias = NDArray[Any] | tuple[NDArray[Any], NDArray[Any]] | None
 
 # Of so many rows at least, more than so many for each vertex with an edge are reported: its ids are names.
 _FEW_ROWS: Final = 1_000
@@ -48,6 +51,7 @@ def read_edgelist(
     path: PathLike,
     *,
     relabel: bool = False,
+    bipartite: bool = False,
     header: bool | None = None,
     sep: str | None = None,
     comment: str | None = None,
@@ -75,6 +79,9 @@ def read_edgelist(
         The ids are names: number the distinct ones 0, 1, ... in ascending order, in ``.labels`` of the result. They are
         integers if all are written without quotes as integers are printed (``7``, ``-5``; not ``07`` or ``+7``), else
         all are text. Otherwise ids are indices.
+    bipartite : bool
+        Sources and targets, such as users and items, are two sets of names, which are numbered apart: the result has
+        ``.row_labels`` and ``.column_labels``, and one of them may be of integers and the other of text.
     header : bool, optional
         Whether the first line holds the names of columns. None: it does if neither of its ends is an integer, and (1)
         its ends are usual names of ends, as ``source,target``; or (2) its weight is no number, and a column beside
@@ -159,19 +166,38 @@ def read_edgelist(
     ...     print("bob,ann", file=file)
     >>> sr.io.read_edgelist("names.csv", relabel=True).labels
     Labels(['ann', 'bob'], 2 in all)
+    >>> with open("bought.csv", "w") as file:
+    ...     print("user,item", "bob,7", "ann,5", "bob,5", sep=chr(10), file=file)
+    >>> B = sr.io.read_edgelist("bought.csv", bipartite=True, header=True)
+    >>> B.shape, list(B.row_labels), list(B.column_labels)
+    ((2, 2), ['ann', 'bob'], [5, 7])
     """
     kind = extension(path)[0]
     text = read_text(path, progress, quotes=is_delimited(kind))
+    check_two_sets(bipartite, symmetric or not directed)
     triples, ids = parse_edgelist(
-        text, os.fspath(path), kind=kind, relabel=relabel, header=header, sep=sep, comment=comment, source=source,
-        target=target, weight=weight, weights=weights, directed=directed and not symmetric, base=base,
-        skip_lines=skip_lines, nrows=nrows, ncols=ncols, dtype=dtype, progress=progress,
+        text, os.fspath(path), kind=kind, relabel=relabel, bipartite=bipartite, header=header, sep=sep,
+        comment=comment, source=source, target=target, weight=weight, weights=weights,
+        directed=directed and not symmetric, base=base, skip_lines=skip_lines, nrows=nrows, ncols=ncols, dtype=dtype,
+        progress=progress,
     )  # fmt: skip
     if dup_op is not None or not isinstance(triples.values, np.ndarray):
         triples = replace(triples, line_of=None)  # no error needs the text
     del text
-    labels = None if ids is None else Labels.of_distinct(ids)
-    return edges_to_matrix(replace(triples, labels=labels), dup_op)
+    return edges_to_matrix(replace(triples, labels=labels_of(ids)), dup_op)
+
+
+def check_two_sets(bipartite: bool, symmetric: bool) -> None:
+    """Raise InvalidValue for edges in both directions between two sets."""
+    if bipartite and symmetric:
+        raise InvalidValue("symmetric=True needs one set of vertices, and with bipartite=True there are two")
+
+
+def labels_of(ids: Ids) -> Labels | tuple[Labels, Labels] | None:
+    """Return the labels of distinct ids."""
+    if isinstance(ids, tuple):
+        return Labels.of_distinct(ids[0]), Labels.of_distinct(ids[1])
+    return None if ids is None else Labels.of_distinct(ids)
 
 
 def edges_to_matrix(triples: Triples, dup_op: Any) -> Matrix:
@@ -187,6 +213,7 @@ def parse_edgelist(
     *,
     kind: str = "",
     relabel: bool = False,
+    bipartite: bool = False,
     header: bool | None = None,
     sep: str | None = None,
     comment: str | None = None,
@@ -202,11 +229,14 @@ def parse_edgelist(
     dtype: Any = None,
     vertices: NDArray[np.int64] | None = None,
     progress: Progress | None = None,
-) -> tuple[Triples, NDArray[Any] | None]:
+) -> tuple[Triples, Ids]:
     """Parse the edges of a text, and with `relabel` the distinct ids (of ``vertices``, where given).
+
+    With `bipartite` there are two arrays of ids, of sources and of targets.
 
     kind: the extension of the file; the others are options of `read_edgelist`.
     """
+    relabel = relabel or bipartite
     layout = edge_layout(
         text, name, kind=kind, relabel=relabel, header=header, sep=sep, comment=comment, source=source, target=target,
         weight=weight, weights=weights, base=base, skip_lines=skip_lines, nrows=nrows, ncols=ncols, dtype=dtype,
@@ -225,19 +255,25 @@ def parse_edgelist(
             large = is_large_id(error)
             if not layout.strict or not (large or is_text_id(error)):
                 raise
-    ids: NDArray[Any] | None = None
+    ids: Ids = None
     if numbers is None:
         spans, given = layout.scanned(text, start, line, progress, names=True)
         ids, sources, targets = number_names(text, spans, name, line_of)
-        large = large and not is_quoted(text, spans).any()
-        del spans
-        if large:
-            ids, sources, targets = as_integers(ids, sources, targets)
         if layout.unsure:
             _warn_if_unrepeated(layout, ids, sources, targets)
+        if bipartite:
+            quoted = is_quoted(text, spans[:2]).any(), is_quoted(text, spans[2:]).any()
+            ids, sources, targets = in_two_sets(ids, sources, targets, quoted)
+        elif large and not is_quoted(text, spans).any():
+            ids, sources, targets = as_integers(ids, sources, targets)
+        del spans
     else:
         (sources, targets), given = numbers
-        if relabel and vertices is None:
+        if bipartite:
+            first, (sources,) = number_columns(name, {"source": sources})
+            second, (targets,) = number_columns(name, {"target": targets})
+            ids = first, second
+        elif relabel and vertices is None:
             ids, (sources, targets) = number_columns(name, {"source": sources, "target": targets})
         elif vertices is not None:
             ids = np.unique(vertices)
@@ -250,7 +286,9 @@ def parse_edgelist(
         values = TRUE if dtype is None else lookup(dtype).type(1)
     else:
         values = given if dtype is None else weights_as(given, lookup(dtype), name, line_of)
-    if ids is not None:
+    if isinstance(ids, tuple):
+        nrows, ncols = len(ids[0]), len(ids[1])
+    elif ids is not None:
         nrows = ncols = len(ids)
     if nrows is None or ncols is None:
         nrows = ncols = _size_of(sources, targets, base, name, line_of)

@@ -15,7 +15,7 @@ from semiring.io.text_scan import unescaped
 from semiring.labels import number_columns
 from semiring.labels.distinct import MANY, Texts, number_texts
 
-__all__ = ["as_integers", "is_quoted", "number_names", "warn_if_unrepeated"]
+__all__ = ["as_integers", "in_two_sets", "is_quoted", "number_names", "warn_if_unrepeated"]
 
 _CANONICAL: Final = re.compile(r"0|-?[1-9][0-9]{0,999}")  # Python converts 4,300 digits at most; longer names are text
 
@@ -63,8 +63,8 @@ def _first_undecodable(columns: list[Texts]) -> tuple[int, int]:
 
 
 def is_quoted(text: NDArray[np.uint8], spans: NDArray[Any]) -> NDArray[np.bool_]:
-    """Return whether each text of a column is in quotes."""
-    firsts = np.concatenate([spans[0], spans[2]])
+    """Return whether each text of the columns with these starts and stops is in quotes."""
+    firsts = np.concatenate(spans[::2])
     return np.asarray((firsts > 0) & (text[np.maximum(firsts, 1) - 1] == ord('"')), np.bool_)
 
 
@@ -79,9 +79,31 @@ def as_integers(
     rank = np.empty(len(order), np.int64)
     rank[order] = np.arange(len(order))
     numbers = numbers[order]
-    if numbers[0] >= 0 and numbers[-1] < 2**64:
+    if numbers.size and numbers[0] >= -(2**63) and numbers[-1] < 2**63:
+        numbers = numbers.astype(np.int64)
+    elif numbers.size and numbers[0] >= 0 and numbers[-1] < 2**64:
         numbers = numbers.astype(np.uint64)
     return numbers, rank[rows], rank[cols]
+
+
+def in_two_sets(
+    labels: NDArray[Any], rows: NDArray[Any], cols: NDArray[Any], quoted: tuple[Any, Any], present: Any = None
+) -> tuple[tuple[NDArray[Any], NDArray[Any]], NDArray[Any], NDArray[Any]]:
+    """Return the labels of sources and those of targets, and the ranks of both among their own.
+
+    Each side is of integers if all its labels are printed ones and it is not quoted.  present: the ranks that occur,
+    where other processes have edges too.
+    """
+    sides, ranks = [], []
+    for k, column in enumerate((rows, cols)):
+        occurs = np.zeros(len(labels), np.bool_)
+        occurs[column if present is None else present[k]] = True
+        own, rank = labels[occurs], (np.cumsum(occurs) - 1)[column]
+        if not quoted[k]:
+            own, rank, _ = as_integers(own, rank, rank[:0])
+        sides.append(own)
+        ranks.append(rank)
+    return (sides[0], sides[1]), ranks[0], ranks[1]
 
 
 def warn_if_unrepeated(name: str, line: int, repetitions: int, first: tuple[Any, Any]) -> None:

@@ -84,7 +84,7 @@ def load_graphalytics(
         read_text(path, progress), os.fspath(path), relabel=True, directed=directed, dtype=dtype,
         vertices=vertices, progress=progress,
     )  # fmt: skip
-    assert ids is not None
+    assert isinstance(ids, np.ndarray)  # of one set
     return triples, ids
 
 

@@ -34,8 +34,8 @@ class Triples:
         The line of the file from which entry ``p`` was read; used in messages.
     name : str
         The file's name, for messages.
-    labels : Labels, optional
-        The names of rows and columns, which are one set.
+    labels : Labels, or a pair of them, optional
+        The names of rows and columns, which are one set or two.
     """
 
     nrows: int
@@ -45,7 +45,12 @@ class Triples:
     values: NDArray[Any] | np.generic
     line_of: Callable[[int], int] | None = None
     name: str = ""
-    labels: Labels | None = None
+    labels: Labels | tuple[Labels, Labels] | None = None
+
+    @property
+    def axis_labels(self) -> tuple[Labels | None, Labels | None]:
+        """The names of rows, and those of columns."""
+        return self.labels if isinstance(self.labels, tuple) else (self.labels, self.labels)
 
     @property
     def are_true(self) -> bool:
@@ -98,12 +103,12 @@ class Triples:
             if dup_op == "plus" and getattr(getattr(self.values, "dtype", None), "names", None):
                 dup_op = None  # records have no sum: repeated positions raise
             A = Matrix.from_coo(self.rows, self.cols, self.values, nrows=self.nrows, ncols=self.ncols, dup_op=dup_op)
-            A.labels = self.labels
+            A.row_labels, A.column_labels = self.axis_labels
             return A
         except DuplicateIndex as error:
             found = self.first_duplicate()
             if found is None or not self.name:
-                raise named_duplicate("", error, self.labels, self.labels) from None
+                raise named_duplicate("", error, *self.axis_labels) from None
             raise DuplicateIndex(self._duplicate_message(*found)) from error
 
     def check_duplicates(self) -> None:
@@ -115,8 +120,9 @@ class Triples:
     def _duplicate_message(self, first: int, second: int) -> str:
         where, earlier = self.name, ""
         place = f"row {int(self.rows[second])}, column {int(self.cols[second])}, counted from 0"
-        if self.labels is not None:
-            place = f"({self.labels[int(self.rows[second])]!r}, {self.labels[int(self.cols[second])]!r})"
+        names = self.axis_labels
+        if names[0] is not None and names[1] is not None:
+            place = f"({names[0][int(self.rows[second])]!r}, {names[1][int(self.cols[second])]!r})"
         if self.line_of is not None:
             where = f"{self.name}:{self.line_of(second)}"
             earlier = f" (first in line {self.line_of(first)})"

@@ -1,16 +1,19 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from semiring.exceptions import IgnoredColumns, InvalidFormat, InvalidValue
+import semiring as sr
+from semiring import Matrix
+from semiring.exceptions import DuplicateIndex, IgnoredColumns, InvalidFormat, InvalidValue
 from semiring.io.adjacency_lists import parse_graph_txt, parse_metis
 from semiring.io.dimacs import parse_dimacs
-from semiring.io.edge_lists import parse_edgelist
+from semiring.io.edge_lists import edges_to_matrix, labels_of, parse_edgelist
 from semiring.io.files import extension, read_bytes
 from semiring.io.gap import parse_sg
 from semiring.io.graphalytics import load_graphalytics
@@ -230,3 +233,40 @@ def test_gap_graphs() -> None:
 def test_malformed_gap_graphs_are_refused_with_their_byte(content: bytes, message: str) -> None:
     with pytest.raises(InvalidFormat, match=message):
         parse_sg(text(content), "f")
+
+
+@pytest.mark.parametrize("kind", [".csv", ".tsv", ".txt", ".edgelist", ".wel", ".el"])
+def test_two_sets_are_numbered_apart_in_every_text_format(kind: str, tmp_path: Path) -> None:
+    basket = [("ann", 7, 2), ("bob", 5, 1), ("ann", 5, 5)]
+    right = Matrix.from_edgelist(basket, bipartite=True)
+    path = tmp_path / f"basket{kind}"
+    sr.io.write(path, right)
+    found = sr.io.read(path, bipartite=True)
+    assert found.isequal(
+        right if kind != ".el" else Matrix.from_edgelist([edge[:2] for edge in basket], bipartite=True)
+    )
+    assert (found.row_labels, found.column_labels) == (right.row_labels, right.column_labels)
+    with pytest.raises(InvalidValue, match="symmetric=True needs one set of vertices"):
+        sr.io.read(path, bipartite=True, symmetric=True)
+    with pytest.raises(InvalidValue, match=r"expected True or False for text, got .*; two sets are bipartite=True"):
+        sr.io.read(path, relabel=(True, True))
+
+
+def test_each_of_two_sets_has_a_type_of_its_own() -> None:
+    def sides(content: str, **options: Any) -> list[list[Any]]:
+        triples, ids = parse_edgelist(text(content), "f", bipartite=True, **options)
+        assert isinstance(ids, tuple)
+        assert (triples.nrows, triples.ncols) == (len(ids[0]), len(ids[1]))
+        return [side.tolist() for side in ids]
+
+    assert sides("7 5\n3 5\n") == [[3, 7], [5]]
+    assert sides("b 5\n30 7\n") == [["30", "b"], [5, 7]]
+    assert sides(f"x {2**64}\ny 7\n") == [["x", "y"], [7, 2**64]]
+    assert sides('9,"5"\n10,7\n', kind=".csv") == [[9, 10], ["5", "7"]]
+    assert sides("") == [[], []]
+    with pytest.raises(DuplicateIndex, match="a second one at \\('b', 5\\)"):
+        edges_to_matrix(with_labels(*parse_edgelist(text("b 5 1\nb 5 2\n"), "f", bipartite=True)), None)
+
+
+def with_labels(triples: Triples, ids: Any) -> Triples:
+    return replace(triples, labels=labels_of(ids))
