@@ -1,7 +1,8 @@
 """Names of vertices in algorithms: as arguments, and on the axes and the values of results.
 
 An algorithm computes with row numbers and without labels.  `named` gives it those of the names in its arguments, and
-labels what it returns by the entry of the function in `RESULTS`.
+labels what it returns by the entry of the function in `RESULTS`.  Numbers and lists of Python, which carry no
+labels, hold names if an argument was one.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ _VALUED = frozenset({"beta", "dangling", "labels", "personalization", "start"})
 #   s  the vertices that the parameter for sources names, in that order; "x" those of `vertices`
 #   k  the vertices of the first part of the result
 #   .  anything else
-# A number, or a list of numbers, has no axes: ">v" where they are vertices.
+# A number, or a list of numbers, has no axes: ">v" where they are vertices, which are named as the call names its own.
 # Alternatives for Vectors and matrices are separated by "|"; parts of tuples are in order, parts of records by name.
 RESULTS: dict[str, Any] = {
     "adamic_adar": "rr",
@@ -152,10 +153,13 @@ def named(name: str, function: Callable[P, R]) -> Callable[P, R]:
             return function(*args, **kwargs)
         given: dict[str, Any] = {**dict(zip(parameters, args, strict=False)), **kwargs}
         given[first] = {key: B.unlabelled() for key, B in A.items()} if isinstance(A, Mapping) else A.unlabelled()
+        by_name = False
         if labels.vertices is not None:
             for parameter in translated:
                 if parameter in given:
-                    given[parameter] = _translated(name, parameter, given[parameter], labels.vertices)
+                    its = given[parameter]
+                    given[parameter] = _translated(name, parameter, its, labels.vertices)
+                    by_name |= given[parameter] is not its and isinstance(given[parameter], int)
         try:
             result = function(**given)  # type: ignore[call-arg]
         except SemiringError as error:
@@ -165,7 +169,7 @@ def named(name: str, function: Callable[P, R]) -> Callable[P, R]:
                 _name_vertices(error, labels.vertices)
             raise
         _label(result, spec, labels, given)
-        return result
+        return _listed(result, spec, labels.vertices) if by_name and labels.vertices is not None else result
 
     return called
 
@@ -238,6 +242,18 @@ def _name_vertices(error: SemiringError, labels: Labels) -> None:
             error.args = (f"{error}; {row} is a label, of the row A.labels.row({row})",)
     else:
         error.args = (text.format(*(repr(labels[vertex]) for vertex in vertices)),)
+
+
+def _listed(result: Any, spec: Any, labels: Labels) -> Any:
+    """Return a result with names in place of the vertices in numbers and lists of Python, if it has any."""
+    if spec == ">v":
+        if isinstance(result, list):
+            return [labels[row] for row in result]
+        return None if result is None else labels[result]
+    if isinstance(spec, dict) and isinstance(result, list):  # of tuples with named parts
+        fields = [name for name, its in spec.items() if its == ">v"]
+        return [part._replace(**{f: _listed(getattr(part, f), ">v", labels) for f in fields}) for part in result]
+    return result
 
 
 def _label(result: Any, spec: Any, labels: _Names, given: dict[str, Any]) -> None:

@@ -8,6 +8,8 @@ Graphs", J. Algorithms 57(2), 2005 (the definition).
 
 from __future__ import annotations
 
+from typing import Any, overload
+
 from semiring import Matrix, Vector, ops, semiring
 from semiring.exceptions import GraphProperty
 
@@ -52,9 +54,13 @@ def lowest_common_ancestors(A: Matrix, u: Vertex, v: Vertex) -> Vector:
     return _lowest("lowest_common_ancestors", A, places)
 
 
+@overload
+def lowest_common_ancestor(A: Matrix, u: int, v: int) -> int | None: ...
+@overload
+def lowest_common_ancestor(A: Matrix, u: Vertex, v: Vertex) -> Any: ...
 @ops.reports_memory
-def lowest_common_ancestor(A: Matrix, u: Vertex, v: Vertex) -> int | None:
-    """Return the smallest of the `lowest_common_ancestors`, or None if there is none.
+def lowest_common_ancestor(A: Matrix, u: Vertex, v: Vertex) -> Any:
+    """Return the one of the `lowest_common_ancestors` that has the smallest row number, or None if there is none.
 
     Parameters
     ----------
@@ -64,7 +70,7 @@ def lowest_common_ancestor(A: Matrix, u: Vertex, v: Vertex) -> int | None:
 
     Returns
     -------
-    int, or None
+    row number, or name if u or v is a name; or None
 
     Raises
     ------

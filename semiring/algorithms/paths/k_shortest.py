@@ -42,7 +42,7 @@ class Route(NamedTuple):
     ----------
     length : int or float
         The sum of the weights.
-    vertices : list of int
+    vertices : list of row numbers, or of names if source or target is a name
         From the source to the target.
 
     Examples
@@ -53,7 +53,7 @@ class Route(NamedTuple):
     """
 
     length: Any
-    vertices: list[int]
+    vertices: list[Any]
 
 
 class _Deviation(NamedTuple):

@@ -5,6 +5,8 @@ path(t) = parent*(t), reversed, for the parents of a search from the source
 
 from __future__ import annotations
 
+from typing import Any, overload
+
 from semiring import Matrix, Vector, ops, semiring
 
 from ..checks import Vertex, row, square
@@ -13,8 +15,12 @@ from .chains import chain
 from .sssp import sssp_parents
 
 
+@overload
+def shortest_path(A: Matrix, source: int, target: int, *, weighted: bool = True) -> list[int] | None: ...
+@overload
+def shortest_path(A: Matrix, source: Vertex, target: Vertex, *, weighted: bool = True) -> list[Any] | None: ...
 @ops.reports_memory
-def shortest_path(A: Matrix, source: Vertex, target: Vertex, *, weighted: bool = True) -> list[int] | None:
+def shortest_path(A: Matrix, source: Vertex, target: Vertex, *, weighted: bool = True) -> list[Any] | None:
     """Return the vertices of a shortest path from the source to the target, both included; None without a path.
 
     Parameters
@@ -27,7 +33,7 @@ def shortest_path(A: Matrix, source: Vertex, target: Vertex, *, weighted: bool =
 
     Returns
     -------
-    list of int, or None
+    list of row numbers, or of names if source or target is a name; or None
         Which of several shortest paths is returned is unspecified.
 
     Raises
@@ -45,6 +51,9 @@ def shortest_path(A: Matrix, source: Vertex, target: Vertex, *, weighted: bool =
     >>> A = Matrix.from_coo([0, 0, 1], [1, 2, 2], [1, 9, 2], shape=(4, 4))
     >>> sr.algorithms.shortest_path(A, 0, 2), sr.algorithms.shortest_path(A, 0, 2, weighted=False)
     ([0, 1, 2], [0, 2])
+    >>> B = Matrix.from_edgelist([("ann", "bob"), ("bob", "eve")], relabel=True)
+    >>> sr.algorithms.shortest_path(B, "ann", "eve"), sr.algorithms.shortest_path(B, 0, 2)
+    (['ann', 'bob', 'eve'], [0, 1, 2])
     """
     n = square("shortest_path", A)
     s, t = row("shortest_path", source, n), row("shortest_path", target, n)

@@ -12,7 +12,7 @@ import pytest
 import scipy.sparse as sp
 from scipy.sparse.csgraph import yen
 
-from semiring import Matrix
+from semiring import Matrix, algorithms
 from semiring.algorithms import Route, k_shortest_paths
 from semiring.exceptions import DimensionMismatch, IndexOutOfBound, InvalidValue, NegativeCycle
 
@@ -134,3 +134,23 @@ def test_few_paths_and_bad_input() -> None:
     falling = Matrix.from_coo([0, 1, 2], [1, 2, 1], [1, -2, 1], shape=(3, 3))
     with pytest.raises(NegativeCycle, match=r"k_shortest_paths: .*1 -> 2"):
         k_shortest_paths(falling, 0, 2, 1)
+
+
+def test_lists_and_numbers_hold_names_where_the_call_names_a_vertex() -> None:
+    A = Matrix.from_edgelist([("ann", "bob", 1), ("bob", "eve", 2), ("ann", "eve", 9)], relabel=True)
+    al = algorithms
+    for source, target in (("ann", "eve"), (0, "eve"), ("ann", 2)):
+        assert al.shortest_path(A, source, target) == ["ann", "bob", "eve"]
+        assert [route.vertices for route in al.k_shortest_paths(A, source, target, 2)] == [
+            ["ann", "bob", "eve"],
+            ["ann", "eve"],
+        ]
+        assert al.lowest_common_ancestor(A, source, target) == "ann"
+    assert al.shortest_path(A, 0, np.int64(2)) == [0, 1, 2]
+    assert [route.vertices for route in al.k_shortest_paths(A, 0, 2, 1)] == [[0, 1, 2]]
+    assert al.lowest_common_ancestor(A, 1, 2) == 1
+    assert al.shortest_path(A, "eve", "ann") is None
+    assert al.k_shortest_paths(A, "eve", "ann", 2) == []
+    assert al.lowest_common_ancestor(A.select("triu", 5), "eve", "ann") is None
+    pairs = Matrix.from_edgelist([((0, 0), (0, 1))], relabel=True)  # labels that are tuples
+    assert al.shortest_path(pairs, (0, 0), (0, 1)) == [(0, 0), (0, 1)]
