@@ -7,7 +7,7 @@ Graphs have four edges a node.  "first" is one call on a graph without a convers
 backend and not used it, whatever the call compiles; "cached" the least of calls that the backend has computed before,
 on a graph that it has converted.  A ratio is the time with ``backend_priority=["semiring"]`` over that of NetworkX.
 Exits with 1 if it exceeds 1.2 for a cached call of at least .1 ms in NetworkX, or a first one of at least 10 ms; what
-is added to shorter calls is a row of its own.
+is added to shorter calls is a row of its own, and so is what NetworkX adds with a backend that decides nothing.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from functools import partial
 from typing import Any
 
 import networkx as nx
+from networkx.utils import backends
 
 import semiring as sr
 
@@ -80,6 +81,23 @@ def drawn(n: int) -> Any:
     return G
 
 
+class Nothing:
+    """A backend that leaves every call to NetworkX: what a call takes longer then is NetworkX's own dispatch."""
+
+    def __getattr__(self, name: str) -> None:
+        setattr(self, name, None)  # NetworkX calls `can_run` of a function that the backend has
+
+    @staticmethod
+    def can_run(name: str, args: Any, kwargs: Any) -> bool:
+        """Return True at once."""
+        return True
+
+    @staticmethod
+    def should_run(name: str, args: Any, kwargs: Any) -> bool:
+        """Return False at once."""
+        return False
+
+
 def milliseconds(call: Callable[[], Any]) -> float:
     """Return the time of a call."""
     start = time.perf_counter()
@@ -98,31 +116,35 @@ def send_first(function: Callable[[Any], Any], n: int, send: Any) -> None:
         send.send((theirs, milliseconds(partial(function, graphs[3]))))
 
 
-def first(function: Callable[[Any], Any], n: int) -> tuple[float, float]:
+def first(function: Callable[[Any], Any], n: int) -> tuple[float, float, float | None]:
     """Return the milliseconds of NetworkX, and of the first automatic call of a process; this one has made none yet."""
     context = multiprocessing.get_context("fork")
     receive, send = context.Pipe(duplex=False)
     process = context.Process(target=send_first, args=(function, n, send))
     process.start()
-    found: tuple[float, float] = receive.recv()
+    theirs, own = receive.recv()
     process.join()
-    return found
+    return theirs, own, None
 
 
-def cached(function: Callable[[Any], Any], n: int) -> tuple[float, float]:
-    """Return the milliseconds of NetworkX, and of an automatic call on a converted graph."""
+def cached(function: Callable[[Any], Any], n: int) -> tuple[float, float, float | None]:
+    """Return the milliseconds of NetworkX, of an automatic call on a converted graph, and with an empty backend."""
     G = drawn(n)
     nx.pagerank(G, backend="semiring")
     with nx.config(backend_priority=["semiring"]), nx.config.backends.semiring(minimum_size=0):
         function(G)  # loads the kernels
     gc.freeze()
-    samples: dict[bool, list[float]] = {False: [], True: []}
+    semiring = backends._load_backend("semiring")
+    kinds = {"NetworkX": semiring, "automatic": semiring, "empty": Nothing()}
+    samples: dict[str, list[float]] = {kind: [] for kind in kinds}
     end = time.perf_counter() + BUDGET
-    while len(samples[True]) < 4 or time.perf_counter() < end:  # in turns, as caches of the processor differ
-        for automatic in samples:
-            with nx.config(backend_priority=["semiring"] if automatic else []):
-                samples[automatic].append(milliseconds(partial(function, G)))
-    return min(samples[False]), min(samples[True])
+    while len(samples["empty"]) < 4 or time.perf_counter() < end:  # in turns, as caches of the processor differ
+        for kind, backend in kinds.items():
+            backends._loaded_backends["semiring"] = backend
+            with nx.config(backend_priority=[] if kind == "NetworkX" else ["semiring"]):
+                samples[kind].append(milliseconds(partial(function, G)))
+    backends._loaded_backends["semiring"] = semiring
+    return min(samples["NetworkX"]), min(samples["automatic"]), min(samples["empty"])
 
 
 def main() -> int:
@@ -138,12 +160,13 @@ def main() -> int:
     functions = FUNCTIONS | STEEP
     with nx.config(backend_priority=["semiring"]):
         nx.is_isolate(drawn(10), 0)  # loads the backend
-    kinds: dict[str, Callable[[Callable[[Any], Any], int], tuple[float, float]]] = {"first": first, "cached": cached}
+    kinds: dict[str, Callable[[Callable[[Any], Any], int], tuple[float, float, float | None]]]
+    kinds = {"first": first, "cached": cached}
     with sr.use(device):
         for kind, measure in kinds.items():  # the processes of first calls are forked from one without kernels
-            ratios, added = [], []
+            ratios, added, dispatch = [], [], []
             for name, n in calls:
-                theirs, own = measure(functions[name], n)
+                theirs, own, empty = measure(functions[name], n)
                 bound = BOUND if theirs >= SHORTEST_MS[kind] else None
                 peer = Peer("NetworkX", theirs, "ms")
                 report.add(
@@ -153,10 +176,13 @@ def main() -> int:
                     ratios.append(own / theirs)
                 else:
                     added.append(own - theirs)
+                    dispatch += [] if empty is None else [empty - theirs]
             if ratios:
                 report.add(Row(f"greatest ratio, {kind}", "x", max(ratios)))
                 report.add(Row(f"median ratio, {kind}", "x", statistics.median(ratios)))
                 report.add(Row(f"least ratio, {kind}", "x", min(ratios)))
+            if dispatch:
+                report.add(Row(f"of it NetworkX's dispatch, {kind}", "us", 1e3 * statistics.median(dispatch)))
             if added:
                 report.add(Row(f"added to a shorter call, {kind}", "us", 1e3 * statistics.median(added)))
                 report.add(Row(f"most added to a shorter call, {kind}", "us", 1e3 * max(added)))

@@ -32,7 +32,7 @@ from .graph import Graph
 from .registry import FUNCTIONS
 from .settings import device_name, minimum_size
 
-__all__ = ["MARGIN", "NARROWING", "Cost", "costs", "has_run", "row_of", "should_run"]
+__all__ = ["MARGIN", "NARROWING", "Cost", "cost_of", "costs", "has_run", "row_of", "should_run"]
 
 #: Parameters that restrict a function to some nodes, edges or distances.
 NARROWING = frozenset({
@@ -89,9 +89,9 @@ def costs() -> dict[str, Cost]:
 
 
 @cache
-def _known(steep: bool) -> frozenset[str]:
-    """Return the functions with rows; steep: of superlinear costs alone, for which the conversion of a view can pay."""
-    return frozenset(row.partition(" ")[0] for row, cost in costs().items() if cost.is_steep or not steep)
+def _steep() -> frozenset[str]:
+    """Return the functions of superlinear costs, for which the conversion of a view can pay."""
+    return frozenset(row.partition(" ")[0] for row, cost in costs().items() if cost.is_steep)
 
 
 class _Shape(NamedTuple):
@@ -119,6 +119,45 @@ def row_of(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> str:
     return name
 
 
+class _Rows(NamedTuple):
+    """The rows of a function: by the sum of the bits of the parameters that are given."""
+
+    optional: tuple[tuple[int, int, str, Any], ...]  # (bit, position, name, default); bit 0: in no row
+    costs: Mapping[int, Cost]
+
+
+@cache
+def _rows(name: str) -> _Rows:
+    found = [(row.split(" ")[1:], cost) for row, cost in costs().items() if row.split(" ")[0] == name]
+    narrowing = {parameter for parameters, _ in found for parameter in parameters}
+    optional = _shape(name).optional if found else ()
+    bits = {its[1]: 1 << k if its[1] in narrowing else 0 for k, its in enumerate(optional)}
+    ordered = sorted(optional, key=lambda its: bits[its[1]] > 0)
+    return _Rows(
+        tuple((bits[parameter], i, parameter, default) for i, parameter, default in ordered),
+        {sum(bits[parameter] for parameter in parameters): cost for parameters, cost in found},
+    )
+
+
+def cost_of(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Cost | None:
+    """Return the row of a call, None if it has none.
+
+    NetworkX asks in every dispatch, and needs microseconds for one pair of vertices: so the function is looked up
+    first, and then the parameters whose presence means that there is no row.
+    """
+    optional, rows = _rows(name)
+    if not rows:
+        return None
+    count, given = len(args), 0
+    for bit, i, parameter, default in optional:
+        value = args[i] if i < count else kwargs.get(parameter, default)
+        if value is not None and value is not default:
+            if not bit:
+                return None
+            given |= bit
+    return rows.get(given)
+
+
 def _length(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
     """Return the edge attribute that a call reads, None for none."""
     count = len(args)
@@ -137,12 +176,12 @@ def should_run(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> b
     least = minimum_size()
     if least is not None:
         return _at_least(G, least)
-    view = is_view(G)
-    if name not in _known(steep=view):
-        return "a view is converted at every call, which takes longer" if view else "NetworkX takes less time"
-    row = costs().get(row_of(name, args, kwargs))
+    row = cost_of(name, args, kwargs)
     if row is None:
         return "NetworkX takes less time"
+    view = is_view(G)
+    if view and name not in _steep():
+        return "a view is converted at every call, which takes longer"
     length = _length(name, args, kwargs)
     converted = _converted(G, length)
     if converted is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import wraps
+from functools import cache, wraps
 from inspect import signature
 from typing import Any
 
@@ -61,6 +61,13 @@ __all__ = ["Backend", "backend"]
 _LENGTHS = ("weight", "distance", "capacity")
 
 
+@cache
+def _lengths(name: str) -> tuple[tuple[int, str], ...]:
+    """Return the positions and names of such parameters of a function."""
+    listed = enumerate(signature(FUNCTIONS[name]).parameters)
+    return tuple((position, parameter) for position, parameter in listed if parameter in _LENGTHS)
+
+
 class Backend:
     """What NetworkX calls: one attribute for each function of `FUNCTIONS`, and the conversions."""
 
@@ -94,10 +101,9 @@ class Backend:
         if name not in FUNCTIONS:
             return f"{name} is not implemented"
         settings.check()
-        if any(map(callable, args)) or any(map(callable, kwargs.values())):
-            given = signature(FUNCTIONS[name]).bind_partial(*args, **kwargs).arguments
-            for parameter in _LENGTHS:
-                if callable(given.get(parameter)):
+        if kwargs or len(args) > 1:
+            for position, parameter in _lengths(name):
+                if callable(args[position] if position < len(args) else kwargs.get(parameter)):
                     return f"a function as {parameter}"
         return True
 

@@ -15,12 +15,18 @@ __all__ = ["check", "device", "device_name", "minimum_size"]
 
 def _setting(name: str) -> Any:
     """Return a setting; None where the backend is not registered with NetworkX."""
-    return getattr(getattr(nx.config.backends, "semiring", None), name, None)
+    try:
+        return getattr(nx.config.backends.semiring, name)
+    except AttributeError:
+        return None
 
 
 def check() -> None:
     """Raise the error of a device that is none, or is not available; cheaper than `device`."""
-    chosen = _setting("device")
+    try:  # as `_setting`, without a call: NetworkX asks before every dispatch
+        chosen = nx.config.backends.semiring.device
+    except AttributeError:
+        return
     if chosen is not None:
         checked_device(str(chosen))
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Iterator
+from inspect import signature
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +55,45 @@ def test_rows_of_calls() -> None:
     assert automatic.row_of("pagerank", (G, 0.9), {"weight": None}) == "pagerank"
     assert automatic.row_of("shortest_path_length", (G, 0, 1), {}) == "shortest_path_length source target"
     assert automatic.row_of("shortest_path_length", (G, 0), {"weight": "w"}) == "shortest_path_length source weight"
+
+
+@pytest.mark.parametrize("name", sorted({row.split(" ")[0] for row in automatic.costs()}))
+def test_the_cost_of_a_call_is_that_of_its_row(name: str) -> None:
+    parameters = list(signature(FUNCTIONS[name]).parameters.values())
+    optional = [p for p in parameters if p.name in automatic.NARROWING or p.name in ("weight", "distance", "capacity")]
+    for values in product((None, "x"), repeat=min(len(optional), 6)):
+        by_name = {p.name: value for p, value in zip(optional, values, strict=False) if p.kind is not p.VAR_KEYWORD}
+        last = max((k for k, p in enumerate(parameters) if p.name in by_name), default=-1)
+        listed = tuple(by_name.get(p.name, p.default) for p in parameters[: last + 1])
+        for args, kwargs in (((), by_name), (listed, {})):
+            expected = automatic.costs().get(automatic.row_of(name, args, kwargs))
+            assert automatic.cost_of(name, args, kwargs) is expected, (args, kwargs)
+
+
+def test_a_call_that_stays_is_decided_in_few_steps() -> None:
+    """NetworkX needs 7 us for a pair of neighbours: each function that is called here costs more than one percent."""
+    G = nx.path_graph(300)
+    nx.number_of_isolates(G, backend="semiring")
+    for name, args in (
+        ("shortest_path_length", (G, 0, 1, None, "dijkstra")),
+        ("bidirectional_shortest_path", (G, 0, 1)),
+        ("triangles", (G, 0)),
+        ("is_directed_acyclic_graph", (G,)),
+    ):
+        backend.can_run(name, args, {}), backend.should_run(name, args, {})  # fills the caches
+        steps: list[str] = []
+
+        def count(frame: Any, event: str, _: Any, steps: list[str] = steps) -> None:
+            if event == "call":
+                steps.append(frame.f_code.co_name)
+
+        sys.setprofile(count)
+        try:
+            found = backend.can_run(name, args, {}), backend.should_run(name, args, {})
+        finally:
+            sys.setprofile(None)
+        assert found == (True, "NetworkX takes less time"), name
+        assert len(steps) <= 6, (name, steps)
 
 
 def test_costs_pass_through_their_points() -> None:
