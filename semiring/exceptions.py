@@ -32,6 +32,7 @@ __all__ = [
     "InvalidType",
     "InvalidValue",
     "LostLabels",
+    "LostWeights",
     "NameTaken",
     "NegativeCycle",
     "NotAMonoid",
@@ -294,6 +295,13 @@ class IgnoredColumns(UserWarning):
 
 class LostLabels(UserWarning):
     """A warning: labels, or their attributes, are not in a file whose format cannot hold them."""
+
+
+class LostWeights(UserWarning):
+    """A warning: values other than 1 are not in a file whose format holds edges alone.
+
+    ``weights=False`` states that this is intended.
+    """
 
 
 class SparseIds(UserWarning):

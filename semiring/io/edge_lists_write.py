@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from semiring.exceptions import DimensionMismatch, DomainMismatch, InvalidValue, LostLabels
+from semiring.exceptions import DimensionMismatch, DomainMismatch, InvalidValue, LostLabels, LostWeights
 from semiring.io.atomic import atomic_writer
 from semiring.io.edge_dialect import HEAD_RECORDS, dialect_of, names_columns
 from semiring.io.files import PathLike, extension
@@ -60,6 +60,11 @@ def write_edgelist(path: PathLike, A: Matrix, *, weights: bool | None = None, he
         A label that would not be read back as itself; the message contains it, and which formats hold it. Also
         ``weights=False`` for a ``.wel``.
 
+    Warns
+    -----
+    LostWeights
+        The file is an ``.el``, a value is other than 1, and ``weights`` is not given.
+
     Notes
     -----
     ``.csv`` and ``.tsv`` hold integers of int64 and any text as labels: text is quoted, by RFC 4180, where it holds a
@@ -86,7 +91,9 @@ def write_edgelist(path: PathLike, A: Matrix, *, weights: bool | None = None, he
     dtype = np.dtype(entries.values.dtype)
     if dtype.kind not in "biuf":
         raise DomainMismatch(f"write_edgelist: edge lists hold numbers, not {dtype}; write a .srb file")
+    are_lost = False
     if weights is None:
+        are_lost = kind in _UNWEIGHTED and bool(np.any(entries.values != 1))
         weights = kind in _WEIGHTED or not (kind in _UNWEIGHTED or entries.are_true)
     elif kind in _WEIGHTED and not weights:
         raise InvalidValue(f"weights=False: every line of a {kind} file has a weight; write an .el file")
@@ -99,6 +106,9 @@ def write_edgelist(path: PathLike, A: Matrix, *, weights: bool | None = None, he
     values = numbers(entries.values, len(entries.rows)) if weights else None
     if header is None:
         header = kind in SEPARATORS or _begins_as_header(ends, values, kind)
+    if are_lost:  # after the errors
+        text = f"write_edgelist: {kind} files hold no weights; a .wel file does, and weights=False leaves them out"
+        warnings.warn(text, LostWeights, stacklevel=2)
     with atomic_writer(path) as stream:
         if header:
             stream.write((separator.join(names) + "\n").encode())

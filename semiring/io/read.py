@@ -280,6 +280,8 @@ def write(path: PathLike, A: Matrix | Vector, **options: Any) -> None:
     -----
     LostLabels
         The format does not hold labels: ``.gr``.  No format holds their attributes.
+    LostWeights
+        The format does not hold weights: ``.el``.
 
     Notes
     -----

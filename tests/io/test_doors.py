@@ -17,6 +17,9 @@ from semiring import Labels, Matrix, Vector
 from semiring.exceptions import DimensionMismatch, DomainMismatch, InvalidFormat, InvalidValue, NotSupported
 from tests.io.arrays import DATA, needs_data
 
+# `.el` files hold no weights, and this module writes every format.
+pytestmark = pytest.mark.filterwarnings("ignore::semiring.exceptions.LostWeights")
+
 NAMED = [("eve", "ann", 1.5), ("ann", "bob", 2.5), ("bob", "bob", 3.5)]
 WRITTEN = [".el", ".wel", ".txt", ".tsv", ".csv", ".edgelist", ".csv.gz", ".parquet"]
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ import pytest
 
 import semiring as sr
 from semiring import Matrix
-from semiring.exceptions import DuplicateIndex, IgnoredColumns, InvalidFormat, InvalidValue
+from semiring.exceptions import DuplicateIndex, IgnoredColumns, InvalidFormat, InvalidValue, LostWeights
 from semiring.io.adjacency_lists import parse_graph_txt, parse_metis
 from semiring.io.dimacs import parse_dimacs
 from semiring.io.edge_lists import edges_to_matrix, labels_of, parse_edgelist
@@ -240,7 +241,7 @@ def test_two_sets_are_numbered_apart_in_every_text_format(kind: str, tmp_path: P
     basket = [("ann", 7, 2), ("bob", 5, 1), ("ann", 5, 5)]
     right = Matrix.from_edgelist(basket, bipartite=True)
     path = tmp_path / f"basket{kind}"
-    sr.io.write(path, right)
+    sr.io.write(path, right, **({"weights": False} if kind == ".el" else {}))
     found = sr.io.read(path, bipartite=True)
     assert found.isequal(
         right if kind != ".el" else Matrix.from_edgelist([edge[:2] for edge in basket], bipartite=True)
@@ -270,3 +271,17 @@ def test_each_of_two_sets_has_a_type_of_its_own() -> None:
 
 def with_labels(triples: Triples, ids: Any) -> Triples:
     return replace(triples, labels=labels_of(ids))
+
+
+@pytest.mark.parametrize("values", [[2, 1], [1.0, np.nan], [True, False], 5])
+def test_weights_that_a_file_does_not_hold_are_a_warning(values: Any, tmp_path: Path) -> None:
+    A = Matrix.from_coo([0, 1], [1, 2], values, shape=(3, 3))
+    with pytest.warns(LostWeights, match=r"\.el files hold no weights; a \.wel file does") as caught:
+        sr.io.write(tmp_path / "a.el.gz", A)
+    assert len(caught) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        sr.io.write(tmp_path / "a.el", A, weights=False)
+        for ones in (True, 1, [1.0, 1.0]):
+            sr.io.write(tmp_path / "b.el", Matrix.from_coo([0, 1], [1, 2], ones, shape=(3, 3)))
+    assert sr.io.read(tmp_path / "a.el").isequal(sr.io.read(tmp_path / "b.el"))

@@ -18,6 +18,9 @@ from semiring.exceptions import DomainMismatch, InvalidValue
 from semiring.io.read import READERS, VECTOR_WRITERS, WRITERS
 from tests.io.arrays import ALL_DTYPES
 
+# `.el` files hold no weights, and this module writes every format.
+pytestmark = pytest.mark.filterwarnings("ignore::semiring.exceptions.LostWeights")
+
 try:
     import resource
 except ImportError:  # Windows

@@ -169,7 +169,7 @@ def test_arguments_that_make_no_sense(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("name", "known"),
-    [("a.srb", "none"), ("a.mtx", "dup_op"), ("a.npz", "dup_op"), ("a.wel", "relabel, header, sep, comment"),
+    [("a.srb", "none"), ("a.mtx", "dup_op"), ("a.npz", "dup_op"), ("a.wel", "relabel, bipartite, header, sep, comment"),
      ("a.wsg", "dup_op"), ("a.e", "directed, dtype")],
 )  # fmt: skip
 def test_the_error_for_unknown_options_lists_the_known(tmp_path: Path, name: str, known: str) -> None:

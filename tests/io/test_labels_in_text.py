@@ -28,6 +28,9 @@ from semiring.exceptions import (
 )
 from semiring.io.read import WRITERS
 
+# `.el` files hold no weights, and this module writes every format.
+pytestmark = pytest.mark.filterwarnings("ignore::semiring.exceptions.LostWeights")
+
 HOSTILE = [
     *(
         "# c",

@@ -23,6 +23,9 @@ from tests.io.test_labels_in_text import (
     round_trip,
 )
 
+# `.el` files hold no weights, and this module writes every format.
+pytestmark = pytest.mark.filterwarnings("ignore::semiring.exceptions.LostWeights")
+
 __all__ = ["on_the_cpu"]
 
 
