@@ -180,9 +180,10 @@ class Labelled:
 
     @property
     def value_labels(self) -> Labels | None:
-        """The names of the vertices that its values are; None if the values are no vertices, or have no names.
+        """The names of the vertices, or kinds, that its values are; None if the values are neither, or have no names.
 
-        Algorithms that return vertices (parents, components, orders, walks) set it where their graph has labels.
+        Algorithms that return vertices (parents, components, orders, walks) set it where their graph has labels;
+        readers of names of edges (``value_labels=True``) set it too.  Values are rows of it: numbers to operations.
         Copies, selections, parts and transposes keep it; operations that make new values do not.
 
         Raises

@@ -42,12 +42,15 @@ class Edges(NamedTuple):
     labels: tuple[Labels | None, Labels | None] = (None, None)
 
 
-def edges_of(given: Any, source: Any, target: Any, weight: Any, relabel: Relabel = False) -> Edges:
+def edges_of(
+    given: Any, source: Any, target: Any, weight: Any, relabel: Relabel = False, *, named: bool = False
+) -> Edges:
     """Return the edges of a table, an array of 2 or 3 columns, or a list of pairs or triples.
 
     source, target, weight: columns by name or position; None: the first, the second, and the third if there is one.
     A list of columns of weights gives records.  relabel: number the vertices, or use a numbering; a pair: those of
-    sources and of targets, which are two sets.  InvalidValue for anything else, or if it is ambiguous.
+    sources and of targets, which are two sets.  named: the values are names, and are returned as given.  InvalidValue
+    for anything else, or if it is ambiguous.
     """
     from ..labels import Labels
     from ..labels.tables import columns_of
@@ -60,7 +63,7 @@ def edges_of(given: Any, source: Any, target: Any, weight: Any, relabel: Relabel
             )
     columns = columns_of(_PLACE, given)
     if columns is not None:
-        return _of_table(columns, source, target, weight, relabel)
+        return _of_table(columns, source, target, weight, relabel, named)
     if hasattr(given, "store"):
         raise InvalidValue(f"{_PLACE}: a {type(given).__name__} is no edge list; its entries are .to_edgelist()")
     if hasattr(given, "ndim"):
@@ -70,13 +73,13 @@ def edges_of(given: Any, source: Any, target: Any, weight: Any, relabel: Relabel
         parts = {k: given[:, k] for k in range(given.shape[1])}
         chosen = _chosen(list(parts), source, target, weight)
         ends = {f"edges[:, {k}]": parts[k] for k in chosen[:2]}
-        return _of_columns(ends, _weights(parts, chosen[2]), relabel)
+        return _of_columns(ends, _weights(parts, chosen[2], named=named), relabel)
     if (source, target, weight) != (None, None, None):
         raise InvalidValue(f"{_PLACE}: source=, target= and weight= name columns of a table, got a list of edges")
-    return _of_list(given, relabel)
+    return _of_list(given, relabel, named)
 
 
-def _of_list(given: Any, relabel: Relabel) -> Edges:
+def _of_list(given: Any, relabel: Relabel, named: bool) -> Edges:
     if isinstance(given, (str, bytes)):
         raise InvalidValue(f"{_PLACE}: expected edges (i, j) or (i, j, value), got text; io.read reads files")
     try:
@@ -92,18 +95,20 @@ def _of_list(given: Any, relabel: Relabel) -> Edges:
         column = [edge[k] for edge in edges]
         ends[f"edges[:, {k}]"] = as_array("edges", column, np.int64) if _are_rows(relabel, k) else column
     weights = [edge[2] for edge in edges] if widths == {3} else None
-    if weights is not None and None in weights:
+    if weights is not None and not named and None in weights:
         weights = _floats(weights)
     return _of_columns(ends, weights, relabel)
 
 
-def _of_table(columns: Mapping[Any, Any], source: Any, target: Any, weight: Any, relabel: Relabel) -> Edges:
+def _of_table(
+    columns: Mapping[Any, Any], source: Any, target: Any, weight: Any, relabel: Relabel, named: bool
+) -> Edges:
     chosen = _chosen(list(columns), source, target, weight)
     ends = {}
     for k, name in enumerate(chosen[:2]):
         column = columns[name]
         ends[f"column {name!r}"] = _without_missing(name, column) if _are_rows(relabel, k) else column
-    return _of_columns(ends, _weights(columns, chosen[2], _with_nan), relabel)
+    return _of_columns(ends, _weights(columns, chosen[2], _with_nan, named=named), relabel)
 
 
 def _of_columns(ends: dict[str, Any], values: Any, relabel: Relabel) -> Edges:
@@ -133,8 +138,14 @@ def _numbered(ends: dict[str, Any], relabel: bool | Labels) -> tuple[list[Any], 
     return [relabel.rows(column) for column in ends.values()], relabel
 
 
-def _weights(columns: Mapping[Any, Any], chosen: Any, read: Any = lambda name, column: column) -> Any:
-    """Return the column of weights, or records of several; None for None."""
+def _weights(
+    columns: Mapping[Any, Any], chosen: Any, read: Any = lambda name, column: column, *, named: bool = False
+) -> Any:
+    """Return the column of weights, as it is if it is `named`, or records of several; None for None."""
+    if named and isinstance(chosen, list):
+        raise InvalidValue(f"{_PLACE}: records hold numbers; value_labels= is for one column of names")
+    if named:
+        return None if chosen is None else columns[chosen]
     if not isinstance(chosen, list):
         return None if chosen is None else _numbers(chosen, read(chosen, columns[chosen]))
     return records_of({str(name): to_host(_numbers(name, read(name, columns[name]))) for name in chosen})
@@ -146,7 +157,7 @@ def _numbers(name: Any, values: Any) -> Any:
     if values.dtype.kind not in "biufcV":
         raise InvalidValue(
             f"{_PLACE}: column {name!r} holds the weights and must hold numbers, got {_content(values)}; "
-            f"name another one by weight="
+            f"name another one by weight=, or number its values by value_labels=True"
         )
     return values
 

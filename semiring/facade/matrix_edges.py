@@ -22,6 +22,7 @@ from .edges import Relabel, edges_of
 from .operand import exported
 
 if TYPE_CHECKING:
+    from ..labels import Labels
     from .matrix import Matrix
 
 
@@ -37,6 +38,7 @@ def from_edgelist(
     weights: bool | None = None,
     relabel: Relabel = False,
     bipartite: bool = False,
+    value_labels: bool | Labels = False,
     symmetric: bool = False,
     nrows: int | None = None,
     ncols: int | None = None,
@@ -60,6 +62,8 @@ def from_edgelist(
         order; the result has ``.labels``.  Or the `Labels` to use; or a pair of either, for sources and targets that
         are two sets: the result has ``.row_labels`` and ``.column_labels``
     bipartite : as ``relabel=(True, True)``: sources and targets, such as users and items, are numbered apart
+    value_labels : True: the values are names, such as kinds of roads; each is stored as the rank of its name, int64,
+        and the result has ``.value_labels``.  Or the `Labels` to use
     symmetric : store each edge in both directions
     nrows, ncols (or shape) : by default both the largest index of either end + 1, since an edge list is a graph; if
         only one is given, the other is the largest index on its side + 1
@@ -93,6 +97,9 @@ def from_edgelist(
     >>> A = Matrix.from_edgelist([("ann", "tea", 2), ("bob", "tea", 1), ("ann", "rice", 5)], bipartite=True)
     >>> A.shape, A["ann", "rice"].value, list(A.row_labels), list(A.column_labels)
     ((2, 2), 5, ['ann', 'bob'], ['rice', 'tea'])
+    >>> A = Matrix.from_edgelist([(0, 1, "road"), (1, 2, "rail")], value_labels=True)
+    >>> A.to_dicts(), list(A.value_labels)
+    ({0: {1: 1}, 1: {2: 0}}, ['rail', 'road'])
     """
     if bipartite and not isinstance(relabel, (bool, tuple)):
         raise InvalidValue("from_edgelist: bipartite=True has two sets of vertices: relabel=(Labels, Labels)")
@@ -100,7 +107,8 @@ def from_edgelist(
         relabel = (True, True)
     if symmetric and isinstance(relabel, tuple):
         raise InvalidValue("from_edgelist: symmetric=True needs one set of vertices, and sources and targets are two")
-    rows, columns, found, labels = edges_of(edges, source, target, weight, relabel)
+    are_names = value_labels is not False
+    rows, columns, found, labels = edges_of(edges, source, target, weight, relabel, named=are_names)
     if weights is False:
         found = None
     elif weights and found is None:
@@ -108,10 +116,14 @@ def from_edgelist(
     if found is not None:
         if values is not None:
             raise InvalidType("from_edgelist: the edges hold values already; values= must be left out")
-        _check_nan(found, dtype)
+        if not are_names:
+            _check_nan(found, dtype)
         values = found
     elif values is None and dup_op is None:
         dup_op = "any"
+    names = None
+    if are_names:
+        values, names = _codes(values, value_labels, dup_op, dtype)
     nrows, ncols = sizes("from_edgelist", shape, nrows=nrows, ncols=ncols)
     for end, size, given in (("nrows", nrows, labels[0]), ("ncols", ncols, labels[1])):
         if given is not None and size not in (None, len(given)):
@@ -128,7 +140,17 @@ def from_edgelist(
     except DuplicateIndex as error:
         raise named_duplicate("from_edgelist: ", error, *labels) from None
     made.row_labels, made.column_labels = labels
+    made.value_labels = names
     return made
+
+
+def _codes(values: Any, value_labels: bool | Labels, dup_op: Any, dtype: Any) -> tuple[Any, Labels]:
+    """Return values that are names as their ranks, and the names."""
+    from ..labels.coding import value_codes
+
+    if values is None:
+        raise InvalidValue("from_edgelist: value_labels= numbers values, and the edges hold none")
+    return value_codes("from_edgelist", "weight", values, value_labels, dup_op, dtype)
 
 
 def _check_nan(weights: Any, dtype: Any) -> None:

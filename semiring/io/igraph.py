@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from semiring.exceptions import DimensionMismatch, InvalidValue
 from semiring.io.edge_lists import edges_to_matrix
-from semiring.io.label_sets import common_labels
+from semiring.io.label_sets import common_labels, named_values
 from semiring.io.triples import TRUE, Triples, host_triples
 from semiring.labels import Labels
+from semiring.labels.coding import value_codes
 from semiring.optional import needed
 from semiring.record_types import of_columns
 
@@ -28,6 +29,7 @@ def from_igraph(
     *,
     dup_op: Any = None,
     vertex_attributes: bool | Iterable[str] = False,
+    value_labels: bool | Labels = False,
 ) -> Matrix:
     """Return the adjacency matrix of a graph of igraph; its labels are the attribute ``name`` of the vertices.
 
@@ -43,6 +45,9 @@ def from_igraph(
     vertex_attributes : bool, or names of attributes
         Read these attributes of vertices, or all but ``name``, as ``.labels.attributes``. Without names the labels are
         the numbers of the vertices.
+    value_labels : bool or Labels
+        The attribute `weight` holds names, such as kinds of roads: store each as the rank of its name, in
+        ``.value_labels`` of the result, or in these Labels.
 
     Returns
     -------
@@ -70,22 +75,36 @@ def from_igraph(
     n = G.vcount()
     ends = np.array(G.get_edgelist(), np.int64).reshape(-1, 2)
     values: Any = TRUE
-    if isinstance(weight, list):
+    names = None
+    if value_labels is not False:
+        if not isinstance(weight, str):
+            raise InvalidValue(f"from_igraph: value_labels= is for one attribute of names, got weight={weight!r}")
+        values, names = value_codes("from_igraph", weight, _attribute(G, weight), value_labels, dup_op)
+    elif isinstance(weight, list):
         if not weight:
             raise InvalidValue("from_igraph: a list of weights names one attribute at least")
         values = of_columns({name: _weights(G, name) for name in weight})
     elif weight is not None:
         values = _weights(G, weight)
     triples = Triples(n, n, ends[:, 0], ends[:, 1], values, labels=_labels(G, vertex_attributes))
-    return edges_to_matrix(triples if G.is_directed() else triples.symmetrised(), dup_op)
+    A = edges_to_matrix(triples if G.is_directed() else triples.symmetrised(), dup_op)
+    A.value_labels = names
+    return A
+
+
+def _attribute(G: Any, name: str) -> list[Any]:
+    if name not in G.es.attributes():
+        raise InvalidValue(f"from_igraph: edges have no attribute {name!r}; they have {G.es.attributes()}")
+    return list(G.es[name])
 
 
 def _weights(G: Any, name: str) -> NDArray[Any]:
-    if name not in G.es.attributes():
-        raise InvalidValue(f"from_igraph: edges have no attribute {name!r}; they have {G.es.attributes()}")
-    values = np.asarray(G.es[name])
+    values = np.asarray(_attribute(G, name))
     if values.dtype.kind not in "biufc" and values.size:
-        raise InvalidValue(f"edge attribute {name!r}: expected a number for each edge, got {values.dtype} values")
+        raise InvalidValue(
+            f"edge attribute {name!r}: expected a number for each edge, got {values.dtype} values; value_labels=True "
+            f"numbers names"
+        )
     return values
 
 
@@ -111,7 +130,8 @@ def to_igraph(A: Matrix, weight: str | None = "weight", *, directed: bool = True
         Square.
     weight : str, optional
         The edge attribute that receives the values; None for none.  An iso-valued bool matrix sets none, and the
-        fields of records are attributes of their names.  Attributes of labels are those of vertices.
+        fields of records are attributes of their names; values with ``.value_labels`` are these names.  Attributes
+        of labels are those of vertices.
     directed : bool
         False: an undirected graph, of the entries (i, j) with i <= j; the matrix must have a symmetric structure.
 
@@ -146,7 +166,7 @@ def to_igraph(A: Matrix, weight: str | None = "weight", *, directed: bool = True
         if not A.is_symmetric_structure:
             raise InvalidValue("to_igraph: an undirected graph needs a symmetric structure; use A | A.T")
         A = A.select("triu")
-    entries = host_triples(A)
+    entries = named_values(A, host_triples(A))
     G = igraph.Graph(n=A.nrows, edges=np.stack([entries.rows, entries.cols], axis=1), directed=directed)
     iso = not isinstance(entries.values, np.ndarray)
     if weight is not None and not (iso and entries.values.dtype == np.bool_):

@@ -21,6 +21,7 @@ import json
 import re
 import warnings
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 import numpy as np
@@ -32,6 +33,7 @@ from semiring.labels import Labels
 if TYPE_CHECKING:
     from semiring.facade.matrix import Matrix
     from semiring.facade.vector import Vector
+    from semiring.io.triples import Triples
 
     _Object = TypeVar("_Object", bound=Matrix | Vector)
 
@@ -46,6 +48,7 @@ __all__ = [
     "json_labels",
     "label_arrays",
     "label_sets",
+    "named_values",
     "parsed_labels",
     "set_label_sets",
     "without_value_labels",
@@ -105,6 +108,13 @@ def without_value_labels(function: str, A: _Object) -> _Object:
     made = A.dup()
     made.value_labels = None
     return cast("_Object", made)
+
+
+def named_values(A: Matrix, entries: Triples) -> Triples:
+    """Return the entries of a matrix with the names of its values in place of these, if it has any."""
+    if A.value_labels is None:
+        return entries
+    return replace(entries, values=A.value_labels[np.broadcast_to(entries.values, len(entries.rows))])
 
 
 def grouped(sets: Mapping[str, Labels]) -> list[tuple[Labels, list[str]]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 from semiring.dtypes import lookup
 from semiring.exceptions import DimensionMismatch, InvalidValue
 from semiring.io.edge_lists import edges_to_matrix
-from semiring.io.label_sets import common_labels
+from semiring.io.label_sets import common_labels, named_values
 from semiring.io.networkx_arrays import Column, Neighbours, attribute, fill_adjacency, read_neighbours
 from semiring.io.triples import TRUE, Triples, host_triples
 from semiring.labels import Labels
+from semiring.labels.coding import value_codes
 from semiring.memory.arrays import as_type
 from semiring.optional import needed
 from semiring.record_types import of_columns
@@ -34,6 +35,7 @@ def from_networkx(
     *,
     dup_op: Any = None,
     node_attributes: bool | Iterable[Hashable] = False,
+    value_labels: bool | Labels = False,
 ) -> Matrix:
     """Return the adjacency matrix of a NetworkX graph: ``A(i, j)`` is the weight of the edge from node i to node j.
 
@@ -52,6 +54,9 @@ def from_networkx(
         How to combine parallel edges of a multigraph with weights; without weights they are one entry.
     node_attributes : bool, or names of attributes
         Read these attributes of nodes, or all, as ``.labels.attributes``; None where a node lacks one.
+    value_labels : bool or Labels
+        The attribute `weight` holds names, such as kinds of roads: store each as the rank of its name, in
+        ``.value_labels`` of the result, or in these Labels.
 
     Returns
     -------
@@ -61,8 +66,8 @@ def from_networkx(
     Raises
     ------
     InvalidValue
-        A node of ``nodelist`` occurs twice or is not in the graph, a weight is not a number, or no node has an
-        attribute that is named.
+        A node of ``nodelist`` occurs twice or is not in the graph, a weight is not a number, an edge lacks
+        an attribute of names, or no node has an attribute that is named.
     DuplicateIndex
         Parallel edges with weights, without ``dup_op``.
 
@@ -79,8 +84,23 @@ def from_networkx(
     {0: {1: 5}, 1: {0: 5}}
     """
     chosen = None if nodelist is None else list(nodelist)
-    triples, nodes = networkx_triples(G, weight, chosen, dtype), list(G) if chosen is None else chosen
-    return edges_to_matrix(replace(triples, labels=Labels(nodes, _attributes(G, nodes, node_attributes))), dup_op)
+    names: list[Labels] = []
+
+    def coded(G: Any, neighbours: Neighbours, name: Hashable) -> NDArray[np.int64]:
+        column = attribute(G._adj, neighbours, name)
+        if column is None or column.present is not None:
+            raise InvalidValue(f"edge attribute {name!r}: expected a name for each edge, and one lacks it")
+        codes, found = value_codes("from_networkx", str(name), column.values, value_labels, dup_op, dtype)
+        names.append(found)
+        return codes
+
+    if value_labels is not False and (weight is None or isinstance(weight, list)):
+        raise InvalidValue(f"from_networkx: value_labels= is for one attribute of names, got weight={weight!r}")
+    read = _weights if value_labels is False else coded
+    triples, nodes = networkx_triples(G, weight, chosen, dtype, read), list(G) if chosen is None else chosen
+    A = edges_to_matrix(replace(triples, labels=Labels(nodes, _attributes(G, nodes, node_attributes))), dup_op)
+    A.value_labels = names[0] if names else None
+    return A
 
 
 def _attributes(G: Any, nodes: list[Hashable], wanted: bool | Iterable[Hashable]) -> dict[Hashable, list[Any]]:
@@ -101,8 +121,10 @@ def networkx_triples(
     weight: Hashable | list[Hashable] | None = None,
     nodelist: Iterable[Hashable] | None = None,
     dtype: Any = None,
+    read: Callable[[Any, Neighbours, Hashable], NDArray[Any]] | None = None,
 ) -> Triples:
-    """Read the entries of `from_networkx` as arrays."""
+    """Read the entries of `from_networkx` as arrays; read: what returns an attribute of every slot."""
+    read = read or _weights
     if not hasattr(G, "adjacency"):
         raise InvalidValue(f"from_networkx: expected a graph of NetworkX, got {type(G).__name__}")
     neighbours = read_neighbours(G)
@@ -113,9 +135,9 @@ def networkx_triples(
     elif isinstance(weight, list):
         if dtype is not None or not weight:
             raise InvalidValue("from_networkx: a list of weights names one attribute at least, and has no dtype")
-        values = of_columns({str(name): _weights(G, neighbours, name) for name in weight})
+        values = of_columns({str(name): read(G, neighbours, name) for name in weight})
     else:
-        values = _weights(G, neighbours, weight)
+        values = read(G, neighbours, weight)
         values = as_type(values, lookup(values.dtype if dtype is None else dtype), copy=False)
     if nodelist is not None:
         place, n = _places(neighbours, list(nodelist))
@@ -130,7 +152,10 @@ def _weights(G: Any, neighbours: Neighbours, name: Hashable) -> NDArray[Any]:
     column = attribute(G._adj, neighbours, name)
     values = np.ones(len(neighbours.cols), np.int64) if column is None else column.filled(1)
     if values.dtype.kind not in "biufc":
-        raise InvalidValue(f"edge attribute {name!r}: expected a number for each edge, got {values.dtype} values")
+        raise InvalidValue(
+            f"edge attribute {name!r}: expected a number for each edge, got {values.dtype} values; value_labels=True "
+            f"numbers names"
+        )
     return values
 
 
@@ -159,8 +184,8 @@ def to_networkx(
         Square.
     weight : str, optional
         The edge attribute that receives the value; None for none. A bool matrix whose entries are all True, as iso
-        value, sets none, and the fields of records are attributes of their names. Attributes of labels are those of
-        nodes, but for None.
+        value, sets none, and the fields of records are attributes of their names; values with ``.value_labels`` are
+        these names. Attributes of labels are those of nodes, but for None.
     create_using : graph type or graph, optional
         ``networkx.DiGraph`` by default; ``networkx.Graph`` for an undirected graph, whose entries (i, j) and (j, i) are
         one edge.
@@ -201,7 +226,7 @@ def to_networkx(
     if nodes is None and A.labels is not None:
         for name, column in A.labels.attributes.items():
             G.add_nodes_from((node, {name: x}) for node, x in zip(names, column.tolist(), strict=True) if x is not None)
-    entries = host_triples(A)
+    entries = named_values(A, host_triples(A))
     has_values = weight is not None and not entries.are_true
     if type(G) in (networkx.DiGraph, networkx.Graph) and (G.is_directed() or A.is_symmetric_structure):
         _fill(G, names, entries, weight if has_values else None)
