@@ -17,7 +17,7 @@ from ..config import config
 from ..engines import recording, registry
 from ..engines.program import Program, ProgramResult, RunProgram
 from ..engines.traced import Untraceable
-from ..exceptions import InvalidType, NotSupported
+from ..exceptions import InvalidType, NotSupported, OutOfMemory
 from ..facade.holder import Holder
 from ..facade.matrix import Matrix
 from ..facade.vector import Vector
@@ -193,7 +193,10 @@ class Compiled:
                 raise Untraceable(f"{name} is on {value.device}, and loops are compiled for the CPU engine")
         entry = self._entry(number, site, scope)
         values = tuple(scope[n].store if isinstance(scope[n], Vector) else scope[n] for n in entry.inputs)
-        result: ProgramResult | None = registry.run(RunProgram(entry.program, values), "cpu")
+        try:
+            result: ProgramResult | None = registry.run(RunProgram(entry.program, values), "cpu")
+        except OutOfMemory as error:  # its rows are more than what operations need one by one
+            raise Untraceable(str(error)) from error
         plans.note(plans.LoopPlan(site.line, "", entry.program, result))
         return None if result is None else _finish(scope, entry, result)
 
@@ -204,6 +207,8 @@ class Compiled:
             kinds += tuple(self._outside(name) for name in site.outside)
         except _Unknown:
             return self._traced(site, scope, {}, set())
+        if len(self._assumed) > 4 * _KEPT:
+            self._assumed.clear()
         assumed, static = self._assumed.setdefault(kinds, ({}, set()))
         found = self._entries.get((kinds, _constants(scope, static)))
         if found is None or (isinstance(found, _Entry) and not found.valid()):
@@ -255,7 +260,7 @@ class Compiled:
                 kind = tracer.assumed[(*outer.key, "name", name)]
                 assigned.append((name, at[id(phi)], kind.what == "vector", kind.late))
         returns = [(form, [at[id(item)] for item in items]) for form, items in tracer.returns]
-        matrices = [value.store for value in scope.values() if isinstance(value, Matrix)]
+        matrices = [value.operand[0] for value in scope.values() if isinstance(value, Matrix)]
         program.held = [a.pattern for a in matrices] + [
             other for a in matrices for other in (a.pattern.facts.get("transpose"), a.cache.get("transpose"))
         ]
@@ -272,13 +277,13 @@ class Compiled:
 
 
 def _constants(scope: dict[str, Any], static: set[str]) -> Any:
-    return tuple((name, scope[name]) for name in sorted(static))
+    return tuple((name, repr(scope[name])) for name in sorted(static))  # 0.0 is equal to -0.0
 
 
 def _constant(name: str, value: Any) -> Any:
     """Return what a program depends on of a value that is a constant of it."""
     if type(value) in (int, float):
-        return name, type(value), value
+        return name, type(value), repr(value)
     if isinstance(value, (Vector, Matrix)):
         raise _Unknown  # its contents may change
     return _described(name, value)
@@ -292,11 +297,14 @@ def _described(name: str, value: Any) -> Any:
         labels = None if value._labels is None else id(value._labels)
         return name, store.dtype, store.size, store.format == "full", iso, labels, type(value)
     if type(value) in (int, float):
+        if type(value) is int and not -(2**63) <= value < 2**63:
+            raise Untraceable(f"{name} is an integer beyond 64 bits")
         return name, type(value)
     if isinstance(value, Matrix):
-        return name, id(value.store), value._transpose_of is not None
+        store, transposed = value.operand
+        return name, id(store), transposed
     if isinstance(value, _VALUES):
-        return name, type(value), value
+        return name, type(value), repr(value)
     if isinstance(value, tuple):
         return name, tuple(_constant("", item) for item in value)
     if isinstance(value, types.ModuleType):

@@ -182,6 +182,9 @@ def _site(
     }
     traced: Callable[..., Any] | Untraceable
     try:
+        outer = sorted(_assigned([loop]) - local)
+        if outer:
+            raise _refused(loop, f"an assignment to {outer[0]}, which is no variable of the function")
         body = _Rewriter(local, tree).block([copy.deepcopy(loop)])
         arguments = ast.arguments([], [ast.arg(TRACER), *map(ast.arg, names)], None, [], [], None, [])
         body.append(ast.parse("return None").body[0])
