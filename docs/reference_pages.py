@@ -31,6 +31,7 @@ def write() -> None:
         "io": ("semiring.io", _functions("semiring.io", sr.io.__all__)),
         "random": ("semiring.random", _functions("semiring.random", _public(sr.random))),
         "ops": ("semiring.ops", _functions("semiring.ops", _public(sr.ops))),
+        "loops": ("Compiled loops", [_class(f"semiring.loops.{name}") for name in ("Compiled", "Plan", "LoopPlan")]),
         "plot": ("semiring.plot", _functions("semiring.plot", sr.plot.__all__)),
         "exceptions": ("semiring.exceptions", _functions("semiring.exceptions", dir(exceptions))),
     }

@@ -49,7 +49,6 @@ _SPARSE_RESULT = 64
 # only.  Measured on column sums of kron16 and kron18 (29 edges to an output): 4 blocks cost a quarter more than 2.
 _BLOCK_EDGES = 1 << 15
 _EDGES_PER_OUTPUT = 8
-_FEW_EDGES = 1 << 14
 _MOST_BLOCKS = 16
 # Rows (less one, a power of two) of a push between two checks for an abort.
 _POLLED = (1 << 10) - 1
@@ -178,10 +177,10 @@ def _scattered(q: Mxv, u: IndexList, a: CSR) -> VectorStore:
     made = _outputs(q, a)
     indptr, indices = rows_of(a)
     starts = kernel_array(u.indices)
-    # Edges are not counted where all of the matrix are too few for several threads or blocks.
-    edges = indices.size
-    offsets = indptr if edges <= _FEW_EDGES or starts.size == indptr.size - 1 else _edge_offsets(indptr, starts)
-    if offsets is not indptr:
+    # Edges are not counted where all of the matrix are too few for blocks, and so for several threads.
+    edges, offsets = indices.size, indptr
+    if edges >= 2 * _BLOCK_EDGES:
+        offsets = indptr if starts.size == indptr.size - 1 else _edge_offsets(indptr, starts)
         edges = int(offsets[-1])
     add, mult, flip, matrix_read, vector_read = made.plan
     avals, uvals = values_of(a, matrix_read), values_of(u, vector_read)
