@@ -182,10 +182,10 @@ def _site(
     }
     traced: Callable[..., Any] | Untraceable
     try:
+        body = _Rewriter(local, tree).block([copy.deepcopy(loop)])
         outer = sorted(_assigned([loop]) - local)
         if outer:
             raise _refused(loop, f"an assignment to {outer[0]}, which is no variable of the function")
-        body = _Rewriter(local, tree).block([copy.deepcopy(loop)])
         arguments = ast.arguments([], [ast.arg(TRACER), *map(ast.arg, names)], None, [], [], None, [])
         body.append(ast.parse("return None").body[0])
         node = _definition("__sr_traced", arguments, body)

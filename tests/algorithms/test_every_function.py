@@ -54,6 +54,13 @@ def report(wrong: dict[str, str]) -> None:
     assert not found, f"{len(found)} calls differ:\n" + "\n".join(found)
 
 
+# Of a matrix of any shape: rows and columns may be two sets of vertices.
+ANY_SHAPE = {
+    "maximum_bipartite_matching", "adamic_adar", "common_neighbors", "cosine", "jaccard", "overlap",
+    "resource_allocation",
+}  # fmt: skip
+
+
 @every_function
 def test_the_result_of_the_specification(name: str) -> None:
     wrong = {}
@@ -70,7 +77,7 @@ def test_the_result_of_the_specification(name: str) -> None:
 def test_no_graph(name: str) -> None:
     """Matrices that are not square, and other objects."""
     call = calls(name)[0]
-    if name != "maximum_bipartite_matching":  # of a matrix of any shape
+    if name not in ANY_SHAPE:
         for shape in ((2, 3), (3, 2), (0, 1)):
             with pytest.raises(DimensionMismatch, match=f"{name}: .*square"):
                 call(Matrix(bool, *shape))
