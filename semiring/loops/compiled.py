@@ -11,8 +11,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar, overload
 
-import numpy as np
-
 from ..config import config
 from ..engines import recording, registry
 from ..engines.program import Program, ProgramResult, RunProgram
@@ -22,15 +20,13 @@ from ..facade.holder import Holder
 from ..facade.matrix import Matrix
 from ..facade.vector import Vector
 from . import build, plans, source
+from .keys import Unknown, check_aliases, constant, constants, described
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 # Programs of a function that are kept, for types, sizes and matrices.
 _KEPT = 16
 _SLOTS = ("_store", "_plan", "_elements")
-# Modules whose members do not change.
-_CONSTANT_MODULES = frozenset({__package__.rpartition(".")[0], "numpy", "math", "builtins"})
-_VALUES = (bool, str, bytes, type(None), complex, np.generic, np.dtype)
 
 
 class _Result(NamedTuple):
@@ -64,10 +60,6 @@ class _Entry:
     def valid(self) -> bool:
         """Return whether the stores that identify the entry still exist, so that none has the identity of another."""
         return all(store() is not None for store in self.stores)
-
-
-class _Unknown(Exception):
-    """A program may depend on more than is known of an object."""
 
 
 class Compiled:
@@ -203,14 +195,17 @@ class Compiled:
     def _entry(self, number: int, site: source.Site, scope: dict[str, Any]) -> _Entry:
         """Return the program of a loop for these variables; it is traced if it is not known."""
         try:
-            kinds = (number, config.direction, config.fusion, *map(_described, scope, scope.values()))
+            kinds = (number, config.direction, config.fusion, *map(described, scope, scope.values()))
             kinds += tuple(self._outside(name) for name in site.outside)
-        except _Unknown:
+        except Unknown:
+            others = [inspect.getclosurevars(self._function).nonlocals, self._function.__globals__]
+            reached = [value for names in others for name, value in names.items() if name in site.outside]
+            check_aliases(scope, [*reached, *scope.values()])
             return self._traced(site, scope, {}, set())
         if len(self._assumed) > 4 * _KEPT:
             self._assumed.clear()
         assumed, static = self._assumed.setdefault(kinds, ({}, set()))
-        found = self._entries.get((kinds, _constants(scope, static)))
+        found = self._entries.get((kinds, constants(scope, static)))
         if found is None or (isinstance(found, _Entry) and not found.valid()):
             try:
                 found = self._traced(site, scope, assumed, static)
@@ -218,7 +213,7 @@ class Compiled:
                 found = reason
             while len(self._entries) >= _KEPT:
                 self._entries.pop(next(iter(self._entries)))
-            self._entries[kinds, _constants(scope, static)] = found
+            self._entries[kinds, constants(scope, static)] = found
         if isinstance(found, Untraceable):
             raise found
         return found
@@ -229,11 +224,11 @@ class Compiled:
         if name in function.__code__.co_freevars:
             cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
             try:
-                return _constant(name, cells[name].cell_contents)
+                return constant(name, cells[name].cell_contents)
             except ValueError:
-                raise _Unknown from None  # not assigned yet
+                raise Unknown from None  # not assigned yet
         if name in function.__globals__:
-            return _constant(name, function.__globals__[name])
+            return constant(name, function.__globals__[name])
         return name if hasattr(builtins, name) else (name, None)
 
     def _traced(self, site: source.Site, scope: dict[str, Any], assumed: Any, static: set[str]) -> _Entry:
@@ -274,49 +269,6 @@ class Compiled:
         if function._inlined is None:
             function._inlined = source.inlined(function._function)
         return function._inlined
-
-
-def _constants(scope: dict[str, Any], static: set[str]) -> Any:
-    return tuple((name, repr(scope[name])) for name in sorted(static))  # 0.0 is equal to -0.0
-
-
-def _constant(name: str, value: Any) -> Any:
-    """Return what a program depends on of a value that is a constant of it."""
-    if type(value) in (int, float):
-        return name, type(value), repr(value)
-    if isinstance(value, (Vector, Matrix)):
-        raise _Unknown  # its contents may change
-    return _described(name, value)
-
-
-def _described(name: str, value: Any) -> Any:
-    """Return what a program depends on: of vectors and numbers the type, of matrices and constants which it is."""
-    if isinstance(value, Vector):
-        store = value.store
-        iso = None if store.iso is None else store.iso.tobytes()
-        labels = None if value._labels is None else id(value._labels)
-        return name, store.dtype, store.size, store.format == "full", iso, labels, type(value)
-    if type(value) in (int, float):
-        if type(value) is int and not -(2**63) <= value < 2**63:
-            raise Untraceable(f"{name} is an integer beyond 64 bits")
-        return name, type(value)
-    if isinstance(value, Matrix):
-        store, transposed = value.operand
-        return name, id(store), transposed
-    if isinstance(value, _VALUES):
-        return name, type(value), repr(value)
-    if isinstance(value, tuple):
-        return name, tuple(_constant("", item) for item in value)
-    if isinstance(value, types.ModuleType):
-        if value.__name__.partition(".")[0] not in _CONSTANT_MODULES:
-            raise _Unknown
-        return name, value.__name__
-    if isinstance(value, (type, types.BuiltinFunctionType, types.FunctionType, Compiled)):
-        return name, value
-    module = type(value).__module__
-    if module.startswith(f"{__package__.rpartition('.')[0]}.operators") or (module == "builtins" and callable(value)):
-        return name, id(value)
-    raise _Unknown
 
 
 def _finish(scope: dict[str, Any], entry: _Entry, result: ProgramResult) -> _Result:
