@@ -1,4 +1,4 @@
-"""Numbers that the program of a traced loop computes, and what a request needs to know while a loop is traced.
+"""Numbers that the program of a traced loop computes, and whether a loop is traced.
 
 A `Number` records arithmetic in the `Recorder` in use.  What Python must decide now, such as the truth of a `Number`,
 raises `Untraceable`; where inputs of the loop alone determine it, `NeedsValue`.

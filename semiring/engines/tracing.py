@@ -64,9 +64,9 @@ class Recorder:
         self.own: dict[int, Any] = {}
         # Stores of the program whose contents are known now: the store with placeholders, and its contents.
         self.constants: list[tuple[Any, Any]] = []
+        # Whether a number that may be missing may be read: within a test for None.
         self.optional = False
         self._known: dict[int, tuple[Any, Any]] = {}
-        self._counts: dict[int, tuple[Structure, Number]] = {}
 
     def emit(self, step: Any) -> None:
         """Add a step."""

@@ -32,9 +32,7 @@ _PURE = {
     builtins.all, builtins.any,
 }  # fmt: skip
 _PACKAGE = __package__.rpartition(".")[0]
-_PURE_MODULES = tuple(
-    f"{_PACKAGE}.{name}" for name in ("facade", "operators", "ops", "dtypes", "exceptions", "engines.tracing")
-)
+_PURE_MODULES = tuple(f"{_PACKAGE}.{name}" for name in ("facade", "operators", "ops", "dtypes", "exceptions"))
 IMMUTABLE = (bool, int, float, complex, str, bytes, tuple, frozenset, np.generic, np.dtype, type(None), range, slice)
 # Methods that change an object in place in a way that is not traced, or read its contents now.
 _READING = frozenset({

@@ -43,8 +43,6 @@ class Tracer(Branches):
         # The variables of what loops carry, by the identity of placeholders and numbers.
         self.names: dict[int, str] = {}
 
-    # -- the objects of the function -----------------------------------------------------------------------
-
     # -- loops -------------------------------------------------------------------------------------------------
 
     def loop(self, line: int, names: list[str], read: list[str], scope: dict[str, Any]) -> tuple[Any, ...]:
