@@ -14,8 +14,8 @@ from typing import Any
 
 from ...formats import Bitmap
 from ..program import Block, Branch, Compute, Leave, Loop, Move, Request, Values
+from ..program_lifetimes import Place, halves
 from ..traced import Number, Untraceable
-from .program_lifetimes import Place, halves
 from .program_numbers import FAILED, STOPPED, YIELDED, Numbers
 from .program_requests import Requests
 

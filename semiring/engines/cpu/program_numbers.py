@@ -8,8 +8,9 @@ import numpy as np
 
 from ...formats import Bitmap
 from ..program import Compute
+from ..program_text import KINDS, kind_of
 from ..traced import Number
-from .program_text import KINDS, Text, kind_of
+from .program_text import Text
 from .scalar import cast_text
 
 # Results of a program.

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...formats import Bitmap, Full
 from ..operands import Mask, simplified
-from .program_lifetimes import Place
+from ..program_lifetimes import Place
 from .program_text import Text
 
 

@@ -10,10 +10,10 @@ from ...formats import Bitmap, Full
 from ..constants import POSITIONS
 from ..operands import Mask, simplified
 from ..program import Values
+from ..program_lifetimes import Place, halves
+from ..program_text import KINDS
 from ..traced import Untraceable
-from .program_lifetimes import Place, halves
 from .program_products import Products, exact, exact_binary
-from .program_text import KINDS
 from .scalar import cast_text
 
 

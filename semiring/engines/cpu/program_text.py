@@ -1,4 +1,4 @@
-"""The parts that the text of every request consists of: rows, numbers, constants, entries, operators."""
+"""The parts that the text of every request consists of: numbers, constants, entries, operators."""
 
 from __future__ import annotations
 
@@ -8,84 +8,32 @@ import numpy as np
 
 from ...formats import Bitmap
 from ..operands import Mask
-from ..program import Program, Structure, Values
+from ..program import Program, Values
+from ..program_text import KINDS, ProgramText
 from ..traced import Number, Typed
-from .program_lifetimes import Lifetimes
 from .scalar import cast_text, scalar_lines
 
-KINDS = {"int": np.dtype(np.int64), "float": np.dtype(np.float64), "bool": np.dtype(np.bool_)}
 
-
-class Text:
-    """The text of a program while it is written, and what its arguments are."""
+class Text(ProgramText):
+    """The text of a numba kernel."""
 
     def __init__(self, program: Program) -> None:
-        self.program = program
-        self.lifetimes = Lifetimes(program)
-        self.lines: list[str] = []
-        self.indent = 1
+        super().__init__(program)
         self.functions: list[str] = []
         self.helpers: set[str] = set()
         self._functions: dict[Any, str] = {}
-        # Sizes of vectors, in order; rows needed of each pool: structures or values of a type, of a size.
-        self.sizes: list[int] = []
-        self.rows: dict[str, int] = {}
-        self.homes: dict[int, str] = {}
-        self.numbers: dict[int, str] = {}
-        self.constants: list[tuple[str, Any]] = []
-        self._constant_names: dict[Any, str] = {}
-        self.matrices: list[Any] = []
-        self._matrix_names: dict[int, str] = {}
-        self._temporary = 0
-        # Results that take the row of an operand.
-        self.in_place: set[int] = set()
-
-    # -- homes, numbers, constants -------------------------------------------------------------------------
-
-    def size(self, size: int) -> int:
-        """Return the class of a size."""
-        if size not in self.sizes:
-            self.sizes.append(size)
-        return self.sizes.index(size)
-
-    def _row(self, pool: str) -> str:
-        number = self.rows[pool] = self.rows.get(pool, 0) + 1
-        return f"{pool.lower()}_{number - 1}"
-
-    def home(self, part: Any) -> str:
-        """Return the variable with the row of a placeholder."""
-        found = self.homes.get(id(part))
-        if found is None:
-            c = self.size(part.size)
-            pool = f"S{c}" if isinstance(part, Structure) else f"V{c}_{part.dtype.name}"
-            found = self.homes[id(part)] = self._row(pool)
-            self.lifetimes.kept.append(part)
-        return found
 
     def number(self, value: Any) -> str:
         """Return the text of a number."""
         if isinstance(value, Typed):
             value = value.number
         if isinstance(value, Number):
-            found = self.numbers.get(id(value))
-            if found is None:
-                found = self.numbers[id(value)] = f"x{len(self.numbers)}"
-                self.lifetimes.kept.append(value)
-            return found
+            return self.variable(value)
         if isinstance(value, bool):
             return repr(value)
         if isinstance(value, int):
             return f"np.int64({value})" if value in (-1, 0, 1, 2) else self.constant(np.int64(value))
         return self.constant(np.float64(value))
-
-    def constant(self, value: np.generic) -> str:
-        """Return the variable with a value of a type."""
-        key = value.dtype, value.tobytes()
-        found = self._constant_names.get(key)
-        if found is None:
-            found = self._constant_names[key] = f"k{len(self.constants)}"
-            self.constants.append((found, value))
-        return found
 
     def typed(self, value: Any, dtype: np.dtype[Any]) -> str:
         """Return the text of a scalar operand in a type."""
@@ -94,39 +42,6 @@ class Text:
         if isinstance(value, np.generic):
             return cast_text(self.constant(value), value.dtype, dtype)
         return self.constant(dtype.type(value))
-
-    def matrix(self, rows: Any) -> str:
-        """Return the number of a matrix orientation among the arguments."""
-        found = self._matrix_names.get(id(rows))
-        if found is None:
-            store = rows.get()
-            for number, known in enumerate(self.matrices):
-                if known.pattern is store.pattern and known.values is store.values and known.iso is store.iso:
-                    found = str(number)
-                    break
-            else:
-                found = str(len(self.matrices))
-                self.matrices.append(store)
-            self._matrix_names[id(rows)] = found
-            self.lifetimes.kept.append(rows)
-        return found
-
-    def forget_matrices(self) -> None:
-        """Drop the matrices, which the caller holds."""
-        self.matrices, self._matrix_names, self.lifetimes.outer = [], {}, None
-        self.lifetimes.kept = [item for item in self.lifetimes.kept if isinstance(item, (Structure, Values, Number))]
-
-    # -- text ----------------------------------------------------------------------------------------------
-
-    def put(self, text: str) -> None:
-        """Add lines at the current indentation."""
-        for line in text.strip("\n").split("\n"):
-            self.lines.append("    " * self.indent + line)
-
-    def name(self, stem: str = "a") -> str:
-        """Return a new variable."""
-        self._temporary += 1
-        return f"{stem}{self._temporary}_"
 
     def function(self, op: Any, actual: dict[str, tuple[str, np.dtype[Any]]], result: np.dtype[Any]) -> str:
         """Return the name of a device function for an operator's expression.
@@ -234,10 +149,3 @@ class Text:
     def _set(self, store: Any, c: int, v: str | None, i: str, value: str) -> None:
         if v is not None:
             self.put(f"V{c}_{store.dtype.name}[np.uintp({v} * n{c} + {i})] = {value}")
-
-
-def kind_of(value: Any) -> str:
-    """Return the kind of a number."""
-    if isinstance(value, Typed):
-        value = value.number
-    return value.kind if isinstance(value, Number) else type(value).__name__

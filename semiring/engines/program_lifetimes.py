@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from ...formats import Bitmap, Full
-from ..operands import Mask
-from ..program import Block, Branch, Compute, Leave, Loop, Program, Request, Structure, Values
+from ..formats import Bitmap, Full
+from .operands import Mask
+from .program import Block, Branch, Compute, Leave, Loop, Program, Request, Structure, Values
 
 
 @dataclass(eq=False)
