@@ -6,6 +6,7 @@ import hashlib
 import importlib.util
 import os
 import sys
+import threading
 import weakref
 from pathlib import Path
 from typing import Any
@@ -98,12 +99,16 @@ def _dtype(pool: str) -> np.dtype[Any]:
 def compiled(program: Program) -> _Compiled:
     """Return the kernel of a program; compiled once for each text."""
     if program.compiled is None:
-        program.compiled = _Compiled(program)
-        program.listing = listing(program, program.compiled.code.in_place)
-        program.forget_steps()
+        with _lock:  # another thread must not read the steps while they are dropped, or half a file
+            if program.compiled is None:
+                made = _Compiled(program)
+                program.listing = listing(program, made.code.in_place)
+                program.forget_steps()
+                program.compiled = made
     return program.compiled  # type: ignore[no-any-return]
 
 
+_lock = threading.RLock()
 _kernels: dict[str, Any] = {}
 
 
