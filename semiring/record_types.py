@@ -18,6 +18,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from semiring.exceptions import NotNumbers
+from semiring.symbolic import Symbolic
 
 __all__ = [
     "ARRAY",
@@ -306,7 +307,7 @@ def plain_or(value: Any, default: Any) -> Any:
     """Return a scalar in Python's types, or `default` for None; of a traced loop the number that it computes."""
     if value is None:
         return default
-    return value.traced_get(default) if hasattr(type(value), "traced_get") else plain(value)
+    return value.traced_get(default) if isinstance(value, Symbolic) else plain(value)
 
 
 def shown(array: Any) -> Any:

@@ -19,7 +19,7 @@ MOST_LINES = 450
 # A module imports from its own row and from the rows above it.
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("exceptions",),
-    ("apart", "optional"),
+    ("apart", "optional", "symbolic"),
     ("config",),
     ("dtypes", "record_types"),
     ("operators",),

@@ -16,6 +16,7 @@ import numpy as np
 
 from ..exceptions import SemiringError
 from ..formats import Bitmap, Full
+from ..symbolic import Symbolic
 from .program import Compute, Structure, Values
 
 __all__ = [
@@ -36,7 +37,7 @@ class NeedsValue(Exception):
         self.names = names
 
 
-class Number:
+class Number(Symbolic):
     """A Python number (`kind` ``"int"``, ``"float"`` or ``"bool"``) that the program computes.
 
     missing: a number that is true where there is none, as for an element that is not stored; None: there always is.
@@ -158,7 +159,7 @@ class Number:
         return f"<{self.kind} computed by the loop>"
 
 
-class Typed:
+class Typed(Symbolic):
     """A number of the program in a NumPy type: a scalar operand of a request, or the result of a reduction."""
 
     __slots__ = ("dtype", "number")
@@ -175,6 +176,10 @@ class Typed:
         if not np.can_cast(self.dtype, dtype, "safe"):
             raise Untraceable(f"a Scalar of {self.dtype} as {dtype}")
         return Typed(self.number, dtype)
+
+    def traced_index(self, size: int, axis: str) -> Number:
+        """Return it as a position below `size`, which the program checks."""
+        return Number.traced_index(present(self), size, axis)
 
     def traced_dtype(self, beside: np.dtype[Any]) -> np.dtype[Any]:
         """Return its type: a value with a type of its own keeps it."""

@@ -15,6 +15,7 @@ from ..operators.types import TypedIndexUnary, TypedSemiring, accept_numbers
 from ..ops.cast import cast_scalar
 from ..ops.write import Write
 from ..record_types import plain_or
+from ..symbolic import Symbolic
 from . import scalar_operations
 from .chain import Chain, with_defaults
 from .scalar_numbers import Numeric
@@ -205,7 +206,7 @@ class Scalar(Numeric):
         (False, True)
         """
         value: Any = self._read()
-        return value.traced_missing() if hasattr(type(value), "traced_missing") else value is None
+        return value.traced_missing() if isinstance(value, Symbolic) else value is None
 
     @property
     def nvals(self) -> int:

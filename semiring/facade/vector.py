@@ -17,6 +17,7 @@ from ..ops.write import Write
 from ..record_types import plain_or
 from ..storage.coerce import sizes
 from ..storage.index import position, positions
+from ..symbolic import Symbolic
 from . import display, exports, frames, groups, iteration, layout, rowwise, vector_arrays, vector_operations
 from .axis_labels import known, located, taken
 from .base import Sparse
@@ -173,7 +174,7 @@ class Vector(Infix):
 
     def __contains__(self, index: int) -> bool:
         value: Any = self._element(self._at(self._located(index)))()
-        return bool(value.traced_missing()) if hasattr(type(value), "traced_missing") else value is not None
+        return not value.traced_missing() if isinstance(value, Symbolic) else value is not None
 
     def _at(self, index: Any) -> tuple[int]:
         return (position(scalar(index), self.size, "a vector"),)

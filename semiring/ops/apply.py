@@ -22,6 +22,7 @@ from ..operators import table
 from ..operators.expression import renamed
 from ..operators.families import IndexUnary
 from ..operators.types import TypedBinary, TypedIndexUnary, TypedUnary
+from ..symbolic import Symbolic
 from . import check
 from .cast import cast_scalar
 from .write import Plan
@@ -66,7 +67,7 @@ def _without_engine(a: S, op: TypedIndexUnary, k: np.generic) -> S | None:
         return a
     if op.uses & {"i", "j"} or ("x" in op.uses and a.iso is None):
         return None
-    if hasattr(type(k), "traced_cast") or hasattr(type(a.iso), "traced_cast"):
+    if isinstance(k, Symbolic) or isinstance(a.iso, Symbolic):
         return None
     operands = [
         (name, cast_scalar(value, dtype))
@@ -190,7 +191,7 @@ def scalar_dtype(value: Any, beside: np.dtype[Any]) -> np.dtype[Any]:
     """
     if isinstance(value, (np.generic, np.ndarray)):
         return dtypes.lookup(value.dtype)
-    if hasattr(type(value), "traced_dtype"):
+    if isinstance(value, Symbolic):
         return cast("np.dtype[Any]", value.traced_dtype(beside))
     if dtypes.is_record(beside):
         return dtypes.lookup(type(value)) if isinstance(value, (int, float, complex)) else beside

@@ -17,6 +17,7 @@ from ..formats import CSR, Store, VectorStore, with_values
 from ..operators.records import texts
 from ..operators.types import TypedBinary, TypedIndexUnary
 from ..record_types import of_value
+from ..symbolic import Symbolic
 
 S = TypeVar("S", CSR, VectorStore, Store)
 _PYTHON = {"b": bool, "i": int, "u": int}
@@ -50,7 +51,7 @@ def cast_scalar(value: Any, dtype: np.dtype[Any]) -> np.generic:
         if value.dtype == object:  # refused as arrays of objects are, whatever the object
             raise InvalidType(f"expected a number that a {dtype} can be made of, got an array of objects")
         return cast_scalar(value[()], dtype)
-    if hasattr(kind, "traced_cast"):
+    if issubclass(kind, Symbolic):
         return cast(np.generic, value.traced_cast(dtype))
     if is_record(dtype):
         return of_value(value, dtype)

@@ -15,12 +15,13 @@ from ..formats.parts import whole_of
 from ..memory.allocation import allocating
 from ..memory.arrays import to_device, to_host
 from ..ops.build import outside_of_parts
+from ..symbolic import Symbolic
 from .coerce import as_array
 
 
 def position(value: Any, size: int, axis: str) -> int:
     """Return one index, negative ones counted from the end; IndexOutOfBound if it is not below `size`."""
-    if hasattr(type(value), "traced_index"):
+    if isinstance(value, Symbolic):
         return cast(int, value.traced_index(size, axis))
     if isinstance(value, (bool, np.bool_)) or not hasattr(value, "__index__"):
         raise InvalidType(f"an index of {axis} must be an integer, got {value!r}")
