@@ -56,6 +56,10 @@ def unchanged(value: Any, before: Any) -> bool:
         return True
     if isinstance(before, (Number, Typed, Vector, Matrix, Scalar, Undefined)) or type(value) is not type(before):
         return False
+    if isinstance(value, tuple):
+        return len(value) == len(before) and all(map(unchanged, value, before))
+    if isinstance(value, (float, complex, np.generic)):
+        return repr(value) == repr(before)  # 0.0 is equal to -0.0
     return bool(isinstance(value, IMMUTABLE) and value == before)
 
 

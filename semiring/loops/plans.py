@@ -43,32 +43,12 @@ class LoopPlan:
 
     @property
     def compiled(self) -> bool:
-        """Whether a program ran.
-
-        Examples
-        --------
-        >>> @sr.compile
-        ... def doubled(v):
-        ...     for _ in range(2):
-        ...         v << v + v
-        >>> doubled.plan(Vector.full(1, 2)).loops[0].compiled
-        True
-        """
+        """Whether a program ran."""
         return self.result is not None
 
     @property
     def iterations(self) -> int:
-        """The iterations that the program ran.
-
-        Examples
-        --------
-        >>> @sr.compile
-        ... def doubled(v):
-        ...     for _ in range(2):
-        ...         v << v + v
-        >>> doubled.plan(Vector.full(1, 2)).loops[0].iterations
-        2
-        """
+        """The iterations that the program ran."""
         return 0 if self.result is None else self.result.iterations
 
     def __str__(self) -> str:
@@ -97,8 +77,9 @@ class Plan:
     ... def doubled(v):
     ...     for _ in range(2):
     ...         v << v + v
-    >>> doubled.plan(Vector.full(1, 2)).name
-    'doubled'
+    >>> plan = doubled.plan(Vector.full(1, 2))
+    >>> plan.name, plan.loops[0].compiled, plan.loops[0].iterations
+    ('doubled', True, 2)
     """
 
     def __init__(self, name: str, loops: list[LoopPlan]) -> None:

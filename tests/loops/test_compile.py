@@ -279,6 +279,36 @@ def test_operators_of_the_user_and_constants_that_change() -> None:
         assert made(v.dup(), w).isequal(uses(v.dup(), w))
 
 
+def test_negative_zero_differs_from_zero() -> None:
+    def signs(v: Vector) -> tuple[float, Vector]:
+        x, pair = 0.0, (0.0, 1)
+        for k in range(3):
+            if k == 1:
+                v << v * x
+            x = -0.0
+            pair = (-0.0, 1)
+        return x, v + pair[0]
+
+    v = Vector.full(1.0, 2)
+    for made in (signs, sr.compile(signs)):
+        x, w = made(v.dup())  # type: ignore[operator]
+        assert str(x) == "-0.0"
+        assert [str(value) for value in w.to_dict().values()] == ["-0.0", "-0.0"]
+
+
+def test_membership_in_a_full_vector() -> None:
+    def counted(v: Vector, n: int) -> int:
+        k = 0
+        for i in range(n):
+            v << v + 1
+            if i in v:
+                k += 1
+        return k
+
+    assert sr.compile(counted)(Vector.full(1, 3), 3) == 3
+    assert sr.compile(counted)(Vector.from_coo([1], 1, size=3), 3) == 1
+
+
 def test_other_compiled_functions_are_part_of_the_program() -> None:
     @sr.compile
     def grown(v: Vector, by: int) -> Vector:

@@ -36,7 +36,7 @@ class Code(Requests, Numbers):
             '"""The program of a compiled loop; generated, see semiring.engines.cpu.program_code."""\n'
             "import math\n\nimport numpy as np\n\n"
             "from semiring.engines.cpu import helpers\n"
-            "from semiring.engines.cpu.atomics import bit_count, stopped, trailing_zeros\n"
+            "from semiring.engines.cpu.atomics import stopped, trailing_zeros\n"
             "from semiring.engines.cpu.compile import inlined, kernel\n"
             "from semiring.engines.cpu.program_support import *\n"
             "from semiring.engines.cpu.types import value_at\n\n"
@@ -77,16 +77,15 @@ class Code(Requests, Numbers):
             for row in range(self.rows[pool]):
                 self.put(f"{pool.lower()}_{row} = rows[{number}]")
                 number += 1
-        self.home_count = number
-        for number, name in enumerate(self._saved_numbers()):
+        for number, name in enumerate(self.saved()):
             array = {"int": "integers", "float": "floats", "bool": "integers"}[name[1]]
             loaded = f"{array}[{number}]"
             self.put(f"{name[0]} = {loaded} != 0" if name[1] == "bool" else f"{name[0]} = {loaded}")
         self.put("budget = mark = state[1]")
         self.lines += body
 
-    def _saved_numbers(self) -> list[tuple[str, str]]:
-        """Return the numbers that enter, leave or interrupt the program: variable and kind."""
+    def saved(self) -> list[tuple[str, str]]:
+        """Return variable and kind of the numbers that `integers` and `floats` hold outside of the kernel, in order."""
         found: dict[str, str] = {}
         items = [item for item in (*self.program.inputs, *self.program.outputs) if isinstance(item, Number)]
         items += [step.result for step in self.program.body.steps if isinstance(step, Compute)]
@@ -96,17 +95,13 @@ class Code(Requests, Numbers):
             found.setdefault(self.number(item), item.kind)
         return list(found.items())
 
-    def saved(self) -> list[tuple[str, str]]:
-        """Return the numbers in the order of `integers` and `floats`."""
-        return self._saved_numbers()
-
     def _save(self) -> None:
         number = 0
         for pool in self.pools():
             for row in range(self.rows[pool]):
                 self.put(f"rows[{number}] = {pool.lower()}_{row}")
                 number += 1
-        for number, (name, kind) in enumerate(self._saved_numbers()):
+        for number, (name, kind) in enumerate(self.saved()):
             array = "floats" if kind == "float" else "integers"
             self.put(f"{array}[{number}] = {name}")
 
