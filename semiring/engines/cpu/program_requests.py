@@ -120,7 +120,7 @@ class Requests(Products):
         self.indent += 1
         self.put(f"if {self._has(old.words, 'i_')}:")
         self.indent += 1
-        if not isinstance(old.values, Values):
+        if not isinstance(old.values, Values) or self.home(old.values) != v:
             self._set(made, c, v, "i_", self._value(old, "i_"))
         self._put_entry(made, t, q.accum, c, None, v, "i_")
         self.indent -= 1
