@@ -33,6 +33,10 @@ class Symbolic:
         """Return the Python number, or `default` where there is none."""
         self._unsupported()
 
+    def traced_present(self) -> Any:
+        """Return it, where there must be a value: the program checks it."""
+        self._unsupported()
+
     def traced_missing(self) -> Any:
         """Return whether there is no value."""
         self._unsupported()

@@ -90,6 +90,8 @@ class _Listing:
                 details.append(self.name(value))
             elif isinstance(value, Index) and value.array is not None:
                 details.append(f"[{self._names.get(id(value.array), 'index')}]")
+            elif isinstance(value, Index) and value.count == 1:
+                details.append(f"[{self.name(value.start)}]")
             elif value is not None and not isinstance(value, (Rows, Index)) and hasattr(value, "uses"):
                 details.append(str(getattr(value, "name", value)))
             elif field == "semiring":

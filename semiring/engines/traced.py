@@ -51,12 +51,12 @@ class Number(Symbolic):
     def __init__(self, kind: str, missing: Number | None = None, origins: frozenset[str] | None = None) -> None:
         self.kind, self.missing, self.origins = kind, missing, origins
 
-    def traced_index(self, size: int, axis: str) -> Number:
+    def traced_index(self, size: int, axis: str) -> Number | int:
         """Return it as a position below `size`, which the program checks."""
         if self.kind != "int":
             raise Untraceable(f"an index of {axis} that is a {self.kind}")
         current().emit(Compute(Number("int"), "within", (present(self), 0, size - 1)))
-        return self
+        return self if size > 1 else 0
 
     # -- where operations expect a number ----------------------------------------------------------------
 
@@ -80,6 +80,10 @@ class Number(Symbolic):
         if dtype.kind not in "biuf":
             raise Untraceable(f"a number that changes in the loop, as {dtype}")
         return Typed(present(self), dtype)
+
+    def traced_present(self) -> Number:
+        """Return it, where there must be a value: the program checks it."""
+        return present(self)  # type: ignore[no-any-return]
 
     # -- arithmetic ----------------------------------------------------------------------------------------
 
@@ -177,7 +181,7 @@ class Typed(Symbolic):
             raise Untraceable(f"a Scalar of {self.dtype} as {dtype}")
         return Typed(self.number, dtype)
 
-    def traced_index(self, size: int, axis: str) -> Number:
+    def traced_index(self, size: int, axis: str) -> Number | int:
         """Return it as a position below `size`, which the program checks."""
         return Number.traced_index(present(self), size, axis)
 
@@ -193,6 +197,10 @@ class Typed(Symbolic):
         if default is None:  # the tracer of the function allows a missing one where it tests for None
             return number if current().optional else present(number)
         return select(number.missing, default, Number(number.kind, None), of=number)
+
+    def traced_present(self) -> Typed:
+        """Return it, where there must be a value: the program checks it."""
+        return self if self.number.missing is None else Typed(present(self.number), self.dtype)
 
     def traced_missing(self) -> Any:
         """Return whether there is no value."""
@@ -221,11 +229,44 @@ class Typed(Symbolic):
     def __ne__(self, other: object) -> Any:
         return self._compare("ne", other)
 
+    def _calculate(self, op: str, a: Any, b: Any) -> Typed:
+        """Return the number of NumPy that a op b is, for the types in which Python's numbers compute."""
+        for value in (a, b):
+            if isinstance(value, Typed) and value.dtype not in (np.dtype(np.int64), np.dtype(np.float64)):
+                raise Untraceable(f"arithmetic of a Scalar of {value.dtype}; use its .value")
+            if isinstance(value, np.generic):
+                raise Untraceable(f"arithmetic of a Scalar with a value of {value.dtype}; use its .value")
+        made = _arithmetic(op, a, b)
+        return Typed(made, np.dtype(np.int64 if made.kind == "int" else np.float64))
+
+    def __add__(self, other: Any) -> Typed:
+        return self._calculate("add", self, other)
+
+    def __radd__(self, other: Any) -> Typed:
+        return self._calculate("add", other, self)
+
+    def __sub__(self, other: Any) -> Typed:
+        return self._calculate("sub", self, other)
+
+    def __rsub__(self, other: Any) -> Typed:
+        return self._calculate("sub", other, self)
+
+    def __mul__(self, other: Any) -> Typed:
+        return self._calculate("mul", self, other)
+
+    def __rmul__(self, other: Any) -> Typed:
+        return self._calculate("mul", other, self)
+
+    def __truediv__(self, other: Any) -> Typed:
+        return self._calculate("truediv", self, other)
+
+    def __rtruediv__(self, other: Any) -> Typed:
+        return self._calculate("truediv", other, self)
+
     def _refuse(self, *_: Any) -> NoReturn:
         raise Untraceable("arithmetic of a Scalar that the loop computes; use its .value")
 
     __bool__ = __int__ = __float__ = __index__ = __complex__ = __array__ = __neg__ = __abs__ = _refuse
-    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _refuse
     __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = __pow__ = __rpow__ = _refuse
 
 

@@ -91,7 +91,9 @@ class Recorder:
 
     def element(self, store: Any, at: Any) -> Typed:
         """Return the element of a store at a position, which may be missing."""
-        kind = kind_of_dtype(store.dtype)
+        if not isinstance(store, VectorStore):
+            raise Untraceable("an element of a Matrix at a position that the loop computes")
+        kind, store = kind_of_dtype(store.dtype), self.operand(store)
         if isinstance(store.iso, Typed):
             raise Untraceable("an element of a scalar that was assigned")
         missing = None

@@ -19,10 +19,12 @@ from ..engines import traced
 from ..exceptions import InvalidType
 from ..formats import CSR, VectorStore
 from ..ops import check
+from ..ops.assign import write_element
 from ..ops.elements import Elements, Position
 from ..ops.extract import element
 from ..ops.update import Lease, may_lease
 from ..ops.write import Plan, Write
+from ..symbolic import Symbolic
 from . import axis_labels
 from .axis_labels import Labelled
 from .chain import Chain
@@ -186,6 +188,11 @@ class Holder(Labelled, Generic[StoreT], metaclass=Named):
 
     def _write_element(self, at: Position, value: Any, accum: Any) -> None:
         """C(at) accum= value, where an empty Scalar deletes or, with an accumulator, changes nothing."""
+        if traced.users and traced.RECORDER.get() is not None:
+            value = scalar(value)
+            value = value.traced_present() if isinstance(value, Symbolic) else value
+            self._write(lambda store, write: write_element(store, at, value, write), Write(None, accum))
+            return
         elements = self._log()
         if is_empty(value):
             if accum is None:
@@ -197,6 +204,8 @@ class Holder(Labelled, Generic[StoreT], metaclass=Named):
         self._keep(elements)
 
     def _delete_element(self, at: Position) -> None:
+        if traced.users and traced.RECORDER.get() is not None:
+            raise traced.Untraceable("a deletion of an element")
         elements = self._log()
         elements.delete(at)
         self._keep(elements)

@@ -355,7 +355,7 @@ class Scalar(Numeric):
         value = self._read()
         if value is None:
             raise EmptyObject("the Scalar is empty where a value is needed; test .is_empty, or use .get(default)")
-        return value
+        return value.traced_present() if isinstance(value, Symbolic) else value
 
     def __eq__(self, other: object) -> Any:
         if dtypes.is_record(self._dtype) and isinstance(other, (tuple, list, dict, np.ndarray)):

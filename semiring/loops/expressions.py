@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import operator
 import types
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -102,7 +103,7 @@ class Expressions:
             if function in traced.FUNCTIONS or function in _PURE:
                 return True
         except TypeError:  # a Vector has no hash
-            return isinstance(function, Vector)
+            return isinstance(function, (Vector, Scalar))
         if getattr(function, "__module__", None) == "math" or isinstance(function, np.ufunc):
             return True
         of = getattr(function, "__self__", None)
@@ -119,6 +120,12 @@ class Expressions:
         if not isinstance(target, Vector):
             raise Untraceable(f"an assignment to an element of a {type(target).__name__}")
         target[key] = value
+
+    def augment(self, name: str, target: Any, key: Any, value: Callable[[], Any]) -> None:
+        """``target[key] += value`` and the like; name: of the function of `operator`."""
+        if not isinstance(target, Vector):
+            raise Untraceable(f"an assignment to an element of a {type(target).__name__}")
+        self.set_item(target, key, getattr(operator, name)(target[key], value()))
 
     def both(self, *operands: Callable[[], Any]) -> Any:
         """``a and b``."""

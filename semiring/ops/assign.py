@@ -14,8 +14,8 @@ from typing import Any, cast
 
 import numpy as np
 
-from ..config import config
-from ..engines import recording, registry
+from ..config import config, engine_for
+from ..engines import recording, registry, traced
 from ..engines.operands import Index
 from ..engines.spec import Keep, Outside, ScatterMatrix, ScatterVector
 from ..engines.spec_fused import ReplaceRows
@@ -71,6 +71,21 @@ def _assign_vector(c: VectorStore, index: Index, source: Any, write: Write, *, s
     if write.accum is None:
         t = merge(registry.run(Outside(c, index, None), engine), cast_store(t, c.dtype, engine), engine)
     return finish(t, engine, c, write)  # type: ignore[no-any-return]
+
+
+def write_element(c: Store, at: tuple[Any, ...], value: Any, write: Write) -> Any:
+    """Return the store of C(at) accum= value in a loop that is traced, as requests of one entry.
+
+    Elsewhere `ops.elements` collects such writes.
+    """
+    if isinstance(c, CSR):
+        raise traced.Untraceable("a write to an element of a Matrix")
+    engine = engine_for(c.device)
+    source = Full(1, *_iso(value, c, write), c.device)
+    if write.accum is None:
+        write = write._replace(accum=_Second)
+    t = traced.current().request(ScatterVector(source, Index(c.size, 1, at[0]), None))
+    return finish(t, engine, c, write)
 
 
 def assign_matrix(c: CSR, rows: Index, cols: Index, source: Any, *, write: Write = PLAIN, sub: bool = False) -> CSR:

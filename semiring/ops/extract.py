@@ -24,6 +24,7 @@ from ..formats import (
 )
 from ..formats.parts import grid_of
 from ..memory.arrays import to_device, to_host
+from ..symbolic import Symbolic
 from . import check, structure
 from .write import Plan
 
@@ -143,7 +144,7 @@ def _all_found(indices: Array, at: Array, end: Any, wanted: Array) -> Array | No
 
 def element(a: CSR | VectorStore, row: int, col: int = 0) -> np.generic | None:
     """Return A(i, j) or u(i), or None where nothing is stored.  Synchronises."""
-    if traced.users and traced.is_traced(a):
+    if traced.users and (traced.is_traced(a) or isinstance(row, Symbolic)):
         return cast(np.generic, traced.current().element(a, row))
     if " " in a.device:
         return _element_on_grid(a, row, col)

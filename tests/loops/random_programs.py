@@ -51,9 +51,24 @@ class Writer:
             'f.apply("min", right=3)', 'u.ewise_mult(w, "eq")',
         )  # fmt: skip
 
+    def element(self) -> None:
+        """Write a statement of single elements."""
+        name, at = self.pick("u", "w", "f"), self.pick("0", "-1", "3", "k % 9", "u.nvals % 9", "k % 10")
+        value = self.pick(self.number(), "u.get(2, 0)", "f.get(k % 9)", "w[1]", "f[k % 9]", "f[0] + k")
+        self.put(
+            self.pick(
+                f"{name}[{at}] = {value}", f"{name}[{at}] << {value}", f'{name}[{at}](accum="plus") << {value}',
+                f"{name}[{at}] += 1", f"f[{at}] -= {self.number()}", f"{name}[2:5] = {self.number()}",
+                f"f[{at}] = f[k % 9]", f"k = k + ({at} in {name})", f"k = 1 if {at} not in {name} else k",
+            )
+        )  # fmt: skip
+
     def statement(self, depth: int) -> None:
         """Write one statement."""
         kind = self.random.random()
+        if self.random.random() < 0.1:
+            self.element()
+            return
         if kind < 0.3:
             accum = self.pick("", "", ', accum="plus"', ', accum="min"', ', accum="max"', ', accum="second"')
             replace = self.pick("", "", ", replace=True")
