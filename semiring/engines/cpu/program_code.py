@@ -198,8 +198,8 @@ class Code(Requests, Numbers):
     def _moves(self, moves: list[Move], place: Place) -> None:
         """Set several targets at once."""
         numbers = [(self.number(m.target), self.number(m.source)) for m in moves if isinstance(m.target, Number)]
-        done: set[str] = set()
-        later: list[str] = []
+        rows: dict[str, str] = {}
+        replaced = {id(part) for move in moves for part in halves(move.target)}
         sources: dict[int, int] = {}
         for move in moves:
             for part in halves(move.source):
@@ -215,23 +215,29 @@ class Code(Requests, Numbers):
             if s_target is None and s_source is not None:
                 raise Untraceable("a Vector that is full in one iteration and not in the next")
             if v_target is not None:
-                self._move_values(target, source, s_source, v_target, v_source, sources, place, done, later)
+                self._move_values(target, source, s_source, v_target, v_source, sources, place, replaced, rows)
             if s_target is not None:
-                self._move_structure(s_target, s_source, sources, place, done, later)
-        for line in later:
-            self.put(line)
+                self._move_structure(s_target, s_source, sources, place, replaced, rows)
+        self._assign_rows(rows)
         if numbers:
             changed = [(a, b) for a, b in numbers if a != b]
             if changed:
                 self.put(f"{', '.join(a for a, _ in changed)} = {', '.join(b for _, b in changed)}")
 
-    def _exchange(self, target: str, source: str, done: set[str], later: list[str]) -> None:
-        line = f"{target}, {source} = {source}, {target}"
-        if line not in done:
-            done.add(line)
-            later.append(line)
+    def _assign_rows(self, rows: dict[str, str]) -> None:
+        """Give homes the rows of others, all at once; homes whose rows were taken get those that are left."""
+        for pool in sorted({home.rpartition("_")[0] for home in rows}):
+            given = {home: row for home, row in rows.items() if home.rpartition("_")[0] == pool}
+            free = [home for home in given if home not in given.values()]
+            given |= dict(zip([row for row in given.values() if row not in given], free, strict=True))
+            self.put(f"{', '.join(given)} = {', '.join(given.values())}")
 
-    def _movable(self, part: Any, sources: dict[int, int], place: Place) -> bool:
+    def _movable(self, part: Any, sources: dict[int, int], place: Place, replaced: set[int]) -> bool:
+        """Return whether a move may take the row of its source: it is read by one move, and not after it."""
+        if sources[id(part)] != 1:
+            return False
+        if id(part) in replaced:
+            return True
         life = self.lifetimes._life[id(part)]
         if not life.defined.loops and part in self._fixed():
             return False
@@ -243,24 +249,26 @@ class Code(Requests, Numbers):
 
     def _move_values(
         self, target: Any, source: Any, structure: Any, v_target: Any, v_source: Any, sources: Any, place: Any,
-        done: Any, later: Any,
+        replaced: set[int], rows: dict[str, str],
     ) -> None:  # fmt: skip
         goal = self.home(v_target)
         if v_source is not None and self.home(v_source) == goal:
             return
         c = self.size(target.size)
         pool = f"V{c}_{target.dtype.name}"
-        if v_source is not None and sources[id(v_source)] == 1 and self._movable(v_source, sources, place):
-            self._exchange(goal, self.home(v_source), done, later)
+        if v_source is not None and self._movable(v_source, sources, place, replaced):
+            rows[goal] = self.home(v_source)
             return
         spare = self._row(pool)
         value = self._value(source, "i_")
         self._each(source, "i_", structure)
         self.put(f"{pool}[np.uintp({spare} * n{c} + i_)] = {value}")
         self.indent -= 1
-        self._exchange(goal, spare, done, later)
+        rows[goal] = spare
 
-    def _move_structure(self, target: Any, source: Any, sources: Any, place: Any, done: Any, later: Any) -> None:
+    def _move_structure(
+        self, target: Any, source: Any, sources: Any, place: Any, replaced: set[int], rows: dict[str, str]
+    ) -> None:
         goal, c = self.home(target), self.size(target.size)
         if source is None:
             spare = self._row(f"S{c}")
@@ -270,13 +278,13 @@ class Code(Requests, Numbers):
             self._insert(c, spare, "i_")
             self.indent -= 1
             self._counted(c, spare, "2")
-            self._exchange(goal, spare, done, later)
+            rows[goal] = spare
             return
         if self.home(source) == goal:
             return
-        if sources[id(source)] == 1 and self._movable(source, sources, place):
-            self._exchange(goal, self.home(source), done, later)
+        if self._movable(source, sources, place, replaced):
+            rows[goal] = self.home(source)
             return
         spare = self._row(f"S{c}")
         self.put(f"copy_structure({self._structure(c)}, {self.home(source)}, {spare}, w{c}, n{c})")
-        self._exchange(goal, spare, done, later)
+        rows[goal] = spare
