@@ -47,6 +47,8 @@ class _Entry:
 
     inputs: the variable of each input.  in_place, assigned: variable and number of the output; `assigned` also has
     whether the output is a vector, and whether the variable may have no value before the loop.
+    objects: of variables that exchange Vectors, the number of the output with the position among `names` of the
+    variable that named the Vector before the loop.
     """
 
     program: Program
@@ -56,6 +58,8 @@ class _Entry:
     assigned: list[tuple[str, int, bool, bool]]
     returns: list[tuple[Any, list[int]]]
     static: tuple[str, ...]
+    objects: dict[str, int]
+    names: list[str]
 
     def valid(self) -> bool:
         """Return whether the stores that identify the entry still exist, so that none has the identity of another."""
@@ -247,10 +251,12 @@ class Compiled:
         outer = tracer.outer
         assert outer is not None
         at = {id(output): number for number, output in enumerate(program.outputs)}
-        in_place, assigned = [], []
+        in_place, assigned, objects = [], [], {}
         for (what, name), phi in outer.phis.items():
             if what == "in place":
                 in_place.append((name, at[id(phi)]))
+            elif what == "object":
+                objects[name] = at[id(phi)]
             elif what == "name":
                 kind = tracer.assumed[(*outer.key, "name", name)]
                 assigned.append((name, at[id(phi)], kind.what == "vector", kind.late))
@@ -260,7 +266,8 @@ class Compiled:
             other for a in matrices for other in (a.pattern.facts.get("transpose"), a.cache.get("transpose"))
         ]
         stores = [weakref.ref(a) for a in matrices]
-        return _Entry(program, stores, inputs, in_place, assigned, returns, tuple(sorted(static)))
+        constant_names = tuple(sorted(static))
+        return _Entry(program, stores, inputs, in_place, assigned, returns, constant_names, objects, outer.names)
 
     def _inline(self, function: Any) -> Callable[..., Any] | None:
         """Return the form of another compiled function that a traced loop calls."""
@@ -277,13 +284,19 @@ def _finish(scope: dict[str, Any], entry: _Entry, result: ProgramResult) -> _Res
     for name, at, is_vector, late in entry.assigned:
         if late and not result.iterations:
             continue
-        names[name] = _vector(outputs[at], scope.get(name)) if is_vector else outputs[at]
+        if name in entry.objects:
+            names[name] = scope[entry.names[outputs[entry.objects[name]]]]
+        else:
+            names[name] = _vector(outputs[at], scope.get(name)) if is_vector else outputs[at]
+    for name, at, _, _ in entry.assigned:
+        if name in entry.objects:
+            names[name]._become(outputs[at])
     for name, at in entry.in_place:
         scope[name]._become(outputs[at])
     if result.exit <= 0:
         return _Result(False, None, names, result.iterations if result.exit else None)
     form, items = entry.returns[result.exit - 1]
-    return _Result(True, _returned(form, [outputs[at] for at in items], scope), names)
+    return _Result(True, _returned(form, [outputs[at] for at in items], scope, names), names)
 
 
 def _vector(store: Any, like: Any) -> Vector:
@@ -295,16 +308,18 @@ def _vector(store: Any, like: Any) -> Vector:
     return made
 
 
-def _returned(form: Any, outputs: list[Any], scope: dict[str, Any]) -> Any:
+def _returned(form: Any, outputs: list[Any], scope: dict[str, Any], names: dict[str, Any]) -> Any:
     match form:
         case ("tuple", parts):
-            return tuple(_returned(part, outputs, scope) for part in parts)
+            return tuple(_returned(part, outputs, scope, names) for part in parts)
         case ("constant", value):
             return value
         case ("number", at):
             return outputs[at]
         case ("holder", name):
             return scope[name]
+        case ("variable", name):
+            return names[name]
         case ("vector", at, labels):
             made = Vector._new(outputs[at])
             made._labels = labels

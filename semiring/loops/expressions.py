@@ -121,6 +121,15 @@ class Expressions:
             raise Untraceable(f"an assignment to an element of a {type(target).__name__}")
         target[key] = value
 
+    def items(self, value: Any) -> tuple[Any, ...]:
+        """Return the items of a tuple that is assigned to elements; Scalars are read before any is written."""
+        if not isinstance(value, tuple):
+            raise Untraceable(f"an assignment of a {type(value).__name__} to several targets")
+        for item in value:
+            if isinstance(item, Scalar):
+                item._read()
+        return value
+
     def augment(self, name: str, target: Any, key: Any, value: Callable[[], Any]) -> None:
         """``target[key] += value`` and the like; name: of the function of `operator`."""
         if not isinstance(target, Vector):

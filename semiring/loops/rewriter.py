@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from ..engines.traced import Untraceable
 
-TRACER, TEST = "__sr", "__sr_test"
+TRACER, TEST, ITEM = "__sr", "__sr_test", "__sr_item"
 
 
 def set_line(tree: ast.AST, line: int) -> None:
@@ -66,6 +66,15 @@ def refused(node: ast.AST, what: str | None = None) -> Untraceable:
     """Return the error for a statement or an expression that is not compiled."""
     shown = what or _NAMES_OF.get(type(node), f"a {type(node).__name__}")
     return Untraceable(f"line {getattr(node, 'lineno', '?')}: {shown}")
+
+
+def _has_elements(target: Any) -> bool:
+    """Return whether a target is a tuple of names and elements, of which one is an element."""
+    return (
+        isinstance(target, ast.Tuple)
+        and all(isinstance(part, (ast.Name, ast.Subscript)) for part in target.elts)
+        and any(isinstance(part, ast.Subscript) for part in target.elts)
+    )
 
 
 class Rewriter(ast.NodeTransformer):
@@ -149,6 +158,8 @@ class Rewriter(ast.NodeTransformer):
         targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
         if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Subscript):
             return [self._augmented(node, node.target)]
+        if isinstance(node, ast.Assign) and len(targets) == 1 and _has_elements(targets[0]):
+            return self._unpacked(node, targets[0])
         for target in targets:
             for part in ast.walk(target) if target is not None else ():
                 if isinstance(part, ast.Attribute) and isinstance(part.ctx, ast.Store):
@@ -172,6 +183,17 @@ class Rewriter(ast.NodeTransformer):
         made = self._lazy("augment", [self.visit(node.value)])
         made.args[:0] = [ast.Constant(_IN_PLACE[type(node.op)]), self.visit(target.value), self._key(target.slice)]
         return ast.copy_location(ast.Expr(made), node)
+
+    def _unpacked(self, node: ast.Assign, target: Any) -> list[ast.stmt]:
+        """v[i], a = x -> item0, item1 = tracer.items(x); tracer.set_item(v, i, item0); a = item1."""
+        line, names = node.lineno, [f"{ITEM}{number}" for number, _ in enumerate(target.elts)]
+        first = self._bind(names, f"{TRACER}.items(0)", line)
+        first.value.args = [self.visit(node.value)]  # type: ignore[attr-defined]
+        made = [first]
+        for part, name in zip(target.elts, names, strict=True):
+            single = ast.copy_location(ast.Assign([part], ast.Name(name, ast.Load())), node)
+            made += self._simple(single)
+        return [*made, parsed_statement(f"del {', '.join(names)}", line)]
 
     def _key(self, key: ast.expr) -> ast.expr:
         """Return what is in brackets as an expression."""

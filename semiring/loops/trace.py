@@ -61,11 +61,12 @@ class Tracer(Branches):
         self.regions.append(region)
         for name, holder in holders.items():
             kind = self.assumed.get((*region.key, "in place", name))
-            if kind is not None:
+            if kind is not None and (*region.key, "object", name) not in self.assumed:
                 phi = self._named(name, placeholder(kind))
                 region.phis["in place", name] = phi
                 loop.initial.append(Move(phi, holder._store))
                 holder._store = phi
+        entered = {id(holder): region.stores[name] for name, holder in holders.items()}
         for name in names:
             value = values[name]
             kind = self.assumed.get((*region.key, "name", name))
@@ -81,10 +82,57 @@ class Tracer(Branches):
                 loop.initial.append(Move(phi, value))
                 region.heads[name] = phi
             else:
-                loop.initial.append(Move(phi, self.recorder.operand(value.store)))
+                store = entered.get(id(value))  # a holder may have what the loop carries by now
+                loop.initial.append(Move(phi, self.recorder.operand(value.store if store is None else store)))
                 region.heads[name] = self.shadow(value, phi)
+        self._number_objects(region, scope)
         self.recorder.block = loop.head
         return tuple(region.heads[name] for name in names)
+
+    def _number_objects(self, region: Region, scope: dict[str, Any]) -> None:
+        """Carry which Vector each variable names, for variables that exchange Vectors that are written in place.
+
+        The number is the position among `names` of the variable that named it before the loop.
+        """
+        assert region.loop is not None
+        for number, name in enumerate(region.names):
+            if (*region.key, "object", name) in self.assumed:
+                others = [other for other, value in scope.items() if value is region.values[name] and other != name]
+                if others:
+                    raise Untraceable(f"{name} and {others[0]} are one Vector, and exchanged with others")
+                phi = region.phis["object", name] = self._named(f"object of {name}", Number("int"))
+                region.loop.initial.append(Move(phi, number))
+
+    def _exchanged(self, region: Region, scope: dict[str, Any]) -> list[Move]:
+        """Return the moves of which Vector each variable names; corrects the assumption that none is exchanged.
+
+        A Vector that was written in place must still be named by a variable at the end of an iteration.
+        """
+        heads = {id(head): name for name, head in region.heads.items() if isinstance(head, Vector)}
+        before = {name: heads.get(id(scope.get(name))) for name in heads.values()}
+        known = {name for what, name in region.phis if what == "object"}
+        changed = [name for name, was in before.items() if was != name]
+        if any(("name", name) not in region.phis and isinstance(scope.get(name), Vector) for name in changed):
+            return []  # `_carried_name` corrects first that it is not carried
+        needed = known | {
+            name
+            for name in changed
+            if ("name", name) in region.phis and region.heads[name].store is not region.phis["name", name]
+        }
+        grown: set[str] = set()
+        while grown != needed:
+            grown = set(needed)
+            needed |= {name for name, was in before.items() if was in grown}
+            needed |= {was for name in grown if (was := before[name]) is not None}
+        if not needed:
+            return []
+        if region is not self.outer or {before[name] for name in needed} != needed:
+            lost = next((name for name in sorted(needed) if before[name] != name), "")
+            raise Untraceable(f"the variable {lost} is assigned, and the Vector that it names is written in place")
+        if needed != known:
+            self.assumed |= {(*region.key, "object", name): Kind("number", "int") for name in needed}
+            raise Retrace
+        return [Move(region.phis["object", n], region.phis["object", before[n] or n]) for n in sorted(needed)]
 
     def _named(self, name: str, value: Any) -> Any:
         for part in (value, getattr(value, "words", None), getattr(value, "values", None)):
@@ -130,7 +178,7 @@ class Tracer(Branches):
 
     def _carried(self, region: Region, scope: dict[str, Any]) -> list[Move]:
         """Return the moves that make the present state that of what a loop carries; corrects assumptions."""
-        moves = []
+        moves: list[Move] = []
         loop = region.loop
         assert loop is not None
         bound: dict[int, list[str]] = {}
@@ -145,9 +193,12 @@ class Tracer(Branches):
             for n, h in region.heads.items()
             if isinstance(h, Vector) and ("name", n) in region.phis and h.store is not region.phis["name", n]
         }
-        for names in bound.values():
+        for every in bound.values():
+            # A variable without a value before the iteration and after it names nothing else then.
+            names = [name for name in every if not self._is_temporary(region, name)]
             if len(names) > 1 and not written.isdisjoint(names) and not self._same_names(region, names):
                 raise Untraceable(f"{' and '.join(sorted(names))} become one Vector, which is written in place")
+        moves += self._exchanged(region, scope)
         for name, holder in region.holders.items():
             now = self.recorder.operand(holder.store)
             phi = region.phis.get(("in place", name))
@@ -172,6 +223,15 @@ class Tracer(Branches):
             name in region.names for name in names
         )
 
+    def _is_temporary(self, region: Region, name: str) -> bool:
+        """Return whether each iteration has its own value of a variable."""
+        return (
+            name in region.names
+            and ("name", name) not in region.phis
+            and isinstance(region.values[name], Undefined)
+            and name not in region.read
+        )
+
     def _carried_name(self, region: Region, name: str, value: Any) -> Move | None:
         key = (*region.key, "name", name)
         head, kind = region.heads[name], self.assumed.get(key)
@@ -190,10 +250,6 @@ class Tracer(Branches):
             return None
         now = self._store_of(value)
         self._fits(key, now)
-        if isinstance(value, Vector) and isinstance(head, Vector) and value is not head:
-            written = head.store is not region.phis["name", name]
-            if written and head is not value:
-                raise Untraceable(f"the variable {name} is assigned, and the Vector that it names is written in place")
         phi = region.phis["name", name]
         return None if now is phi else Move(phi, now)
 
@@ -270,12 +326,12 @@ class Tracer(Branches):
             if self.outer.advance is not None:
                 moves.pop()
         outputs: list[Any] = []
-        form = self._output(value, outputs, moves)
+        form = self._output(value, outputs, moves, scope)
         self.returns.append((form, outputs))
         self.recorder.emit(Leave(f"return {len(self.returns)}", moves))
         self.ended = True
 
-    def _output(self, value: Any, outputs: list[Any], moves: list[Move]) -> Any:
+    def _output(self, value: Any, outputs: list[Any], moves: list[Move], scope: dict[str, Any]) -> Any:
         """Return how the returned value is made of outputs: nested tuples of constants and positions."""
         if isinstance(value, Typed) or (isinstance(value, Scalar) and isinstance(value._read(), Typed)):
             raise Untraceable("a Scalar that is returned from a loop; return its .value")
@@ -283,6 +339,10 @@ class Tracer(Branches):
             made: Any = Number(value.kind)
             moves.append(Move(made, traced.present(value)))
         elif isinstance(value, Vector):
+            phis = self.outer.phis  # type: ignore[union-attr]
+            exchanged = next((n for n, item in scope.items() if item is value and ("object", n) in phis), None)
+            if exchanged is not None:
+                return ("variable", exchanged)
             store = self.recorder.operand(value.store)
             made = placeholder(as_kind(store))
             moves.append(Move(made, store))
@@ -290,7 +350,7 @@ class Tracer(Branches):
             name = next((n for n, holder in self.outer.holders.items() if holder is value), None)  # type: ignore[union-attr]
             return ("holder", name) if name is not None else ("vector", len(outputs) - 1, value._labels)
         elif type(value) is tuple:
-            return ("tuple", [self._output(item, outputs, moves) for item in value])
+            return ("tuple", [self._output(item, outputs, moves, scope) for item in value])
         elif isinstance(value, (list, dict)):
             raise Untraceable(f"a {type(value).__name__} that is returned from a loop")
         else:

@@ -69,6 +69,13 @@ class Writer:
         if self.random.random() < 0.1:
             self.element()
             return
+        if self.random.random() < 0.05:
+            self.put(
+                self.pick(
+                    "u, w = w, u", "u += w", "w -= 1", "f *= 2", "u += k", "k, m = k + 1, k", "f[0], f[k % 9] = f[3], k"
+                )
+            )
+            return
         if kind < 0.3:
             accum = self.pick("", "", ', accum="plus"', ', accum="min"', ', accum="max"', ', accum="second"')
             replace = self.pick("", "", ", replace=True")

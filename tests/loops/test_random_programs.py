@@ -68,7 +68,7 @@ def _same(a: Any, b: Any) -> bool:
 def _outcome(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
     copies = [value.dup() if isinstance(value, Vector) else value for value in arguments]
     try:
-        return function(*copies)
+        return function(*copies), *(value for value in copies if isinstance(value, Vector))
     except Exception as error:
         return type(error).__name__, str(error)
 
