@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from .traced import Number
 
 __all__ = [
+    "OPTIONAL",
     "Block",
     "Branch",
     "Compute",
@@ -33,6 +34,11 @@ __all__ = [
     "Structure",
     "Values",
 ]
+
+
+# Steps that an engine may lack: operations of `Compute`, and names of requests.  `program_text` refuses a program that
+# has others than the engine names.
+OPTIONAL = frozenset({"close", "locate_groups"})
 
 
 class Structure(Placeholder):
@@ -57,7 +63,11 @@ class Request:
 
 
 class Compute:
-    """result = op(*operands) of numbers.  Operands are numbers, Python's numbers, or stores (`nvals`, `element`)."""
+    """result = op(*operands) of numbers.  Operands are numbers, Python's numbers, or stores (`count`, `element`).
+
+    ``close``: whether two stores have the same entries, with values that are equal (the third operand is None), or
+    |a - b| <= fourth + third |b|, both finite.
+    """
 
     def __init__(self, result: Number, op: str, operands: tuple[Any, ...]) -> None:
         self.result, self.op, self.operands = result, op, operands

@@ -9,6 +9,7 @@ from typing import Any
 from ..formats import Bitmap, Full
 from .operands import Mask
 from .program import Block, Branch, Compute, Leave, Loop, Program, Request, Structure, Values
+from .spec_rows import Located
 
 
 @dataclass(eq=False)
@@ -124,14 +125,32 @@ def exclusive(a: tuple[tuple[int, int], ...], b: tuple[tuple[int, int], ...]) ->
 
 
 def halves(item: Any) -> Iterator[Any]:
-    """Yield the placeholders of a store."""
-    if isinstance(item, (Structure, Values)):
+    """Yield the placeholders of a store, or of both stores of `Located`."""
+    if isinstance(item, Located):
+        yield from halves(item.values)
+        if isinstance(item.positions.values, Values):
+            yield item.positions.values
+    elif isinstance(item, (Structure, Values)):
         yield item
     elif isinstance(item, (Bitmap, Full)):
         if isinstance(item, Bitmap) and isinstance(item.words, Structure):
             yield item.words
         if isinstance(item.values, Values):
             yield item.values
+
+
+def steps(block: Block) -> Iterator[Request | Compute]:
+    """Yield the steps of a block and of the blocks in it that compute."""
+    for step in block.steps:
+        match step:
+            case Request() | Compute():
+                yield step
+            case Loop():
+                yield from steps(step.head)
+                yield from steps(step.body)
+            case Branch():
+                yield from steps(step.then)
+                yield from steps(step.otherwise)
 
 
 def parts(spec: Any) -> Iterator[Any]:

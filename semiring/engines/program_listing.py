@@ -13,7 +13,13 @@ _SIGNS = {
     "add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "lt": "<", "le": "<=", "gt": ">",
     "ge": ">=", "eq": "==", "ne": "!=", "and": "and", "or": "or",
 }  # fmt: skip
-_SYMBOLS = {"mxv": "mxv", "write_vector": "write", "reduce_scalar": "reduce", "extract_vector": "extract"}
+_SYMBOLS = {
+    "locate_groups": "minloc",
+    "mxv": "mxv",
+    "write_vector": "write",
+    "reduce_scalar": "reduce",
+    "extract_vector": "extract",
+}
 
 
 def listing(program: Program, in_place: set[int]) -> list[str]:
@@ -98,10 +104,15 @@ class _Listing:
                 details.append(f"{value.add.op.name}.{value.mult.name}")
             elif field == "monoid":
                 details.append(value.op.name)
-            elif field == "replace" and value:
-                details.append("replace")
+            elif field in ("replace", "largest") and value:
+                details.append(field)
         what = _SYMBOLS.get(spec.name, spec.name)
-        result = self.name(step.result)
+        made = step.result
+        result = (
+            f"{self.name(made.values)}, {self.name(made.positions)}"
+            if spec.name == "locate_groups"
+            else self.name(made)
+        )
         if id(step.result) in self._in_place:
             details.append("in place")
         if spec.name == "write_vector" and self.name(spec.c) != result:

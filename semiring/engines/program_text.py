@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from .program import Program, Structure, Values
-from .program_lifetimes import Lifetimes
-from .traced import Number, Typed
+from .program import OPTIONAL, Compute, Program, Structure, Values
+from .program_lifetimes import Lifetimes, steps
+from .traced import Number, Typed, Untraceable
 
 KINDS = {"int": np.dtype(np.int64), "float": np.dtype(np.float64), "bool": np.dtype(np.bool_)}
 
@@ -19,8 +19,15 @@ class ProgramText:
     Every placeholder has a *home*: a variable that names a buffer of its size and type.
     """
 
+    # The steps of `OPTIONAL` that the engine has.
+    optional: ClassVar[frozenset[str]] = frozenset()
+
     def __init__(self, program: Program) -> None:
         self.program = program
+        for step in steps(program.body):
+            name = step.op if isinstance(step, Compute) else step.spec.name
+            if name in OPTIONAL and name not in self.optional:
+                raise Untraceable(f"the operation {name}, which programs of this engine do not have")
         self.lifetimes = Lifetimes(program)
         self.lines: list[str] = []
         self.indent = 1

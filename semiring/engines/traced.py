@@ -21,7 +21,7 @@ from .program import Compute, Structure, Values
 
 __all__ = [
     "FUNCTIONS", "NeedsValue", "Number", "Typed", "Untraceable", "check_target", "computed", "current", "is_traced",
-    "kind_of", "kind_of_dtype", "negated", "present", "select", "truth",
+    "kind_of", "kind_of_dtype", "negated", "present", "select", "truth", "with_missing", "without_missing",
 ]  # fmt: skip
 
 
@@ -334,6 +334,21 @@ def present(value: Any) -> Any:
         made = Number(value.kind)
         current().emit(Compute(made, "present", (value.missing, value)))
         return made
+    return value
+
+
+def without_missing(value: Any) -> Any:
+    """Return a value of a type that is zero where there is none."""
+    if not isinstance(value, Typed) or value.number.missing is None:
+        return value
+    zero = {"bool": False, "int": 0, "float": 0.0}[value.number.kind]
+    return Typed(value.traced_get(zero), value.dtype)
+
+
+def with_missing(value: Any, missing: Any) -> Any:
+    """Return a value that is missing where a number is true."""
+    if isinstance(missing, Number):
+        value.number.missing = missing
     return value
 
 

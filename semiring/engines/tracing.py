@@ -7,7 +7,7 @@ loop computes, and every rule of it, the types of results included, is that of t
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -15,7 +15,20 @@ from ..formats import CSR, Bitmap, Count, Full, VectorStore
 from . import constants
 from .operands import Index, Mask, Spec, simplified
 from .program import Block, Compute, Request, Structure, Values
-from .traced import RECORDER, Number, Typed, Untraceable, count_users, current, is_traced, kind_of_dtype, negated, truth
+from .spec_rows import Located
+from .traced import (
+    RECORDER,
+    Number,
+    Typed,
+    Untraceable,
+    count_users,
+    current,
+    is_traced,
+    kind_of_dtype,
+    negated,
+    present,
+    truth,
+)
 
 __all__ = ["Recorder", "vector"]
 
@@ -106,20 +119,29 @@ class Recorder:
 
     def same(self, a: Any, b: Any, tolerance: Any) -> Number:
         """Return whether two vectors of one size have the same entries (NaN equals NaN)."""
-        if tolerance is not None:
-            raise Untraceable("isclose")
         _numeric(a, b)
-        if a.dtype != b.dtype or any(isinstance(store.iso, Typed) for store in (a, b)):
-            raise Untraceable("isequal of two types")
+        if any(isinstance(store.iso, Typed) for store in (a, b)):
+            raise Untraceable("a comparison of a scalar that was assigned")
         made = Number("bool")
-        self.emit(Compute(made, "same", (self.operand(a), self.operand(b))))
+        a, b = self.operand(a), self.operand(b)
+        if tolerance is None and a.dtype == b.dtype:
+            self.emit(Compute(made, "same", (a, b)))
+            return made
+        if {a.dtype.kind, b.dtype.kind} == {"u", "i"} and np.dtype(np.uint64) in (a.dtype, b.dtype):
+            raise Untraceable(f"a comparison of {a.dtype} and {b.dtype}")
+        limits = (None, None) if tolerance is None else [present(limit) for limit in tolerance]
+        self.emit(Compute(made, "close", (a, b, *limits)))
         return made
 
-    def index(self, store: Any, size: int) -> Index:
-        """Return a full vector of integers as positions below `size`, which the program checks."""
+    def index(self, store: Any, size: int, *, partial: bool = False) -> Index:
+        """Return a vector of integers as positions below `size`, which the program checks.
+
+        partial: whether entries may be missing, of which the result then has arbitrary positions.
+        """
+        store = self.operand(store)
         if store.dtype.kind not in "iu":
             raise Untraceable("an index that is not of integers")
-        if not isinstance(store, Full):
+        if not isinstance(store, Full) and not partial:
             raise Untraceable("a vector as an index that is not known to be full")
         if store.values is None:
             raise Untraceable("an index of one value")
@@ -246,6 +268,14 @@ class Recorder:
     def _scatter_vector(self, q: Any) -> Any:
         _numeric(q.u)
         return vector(q.index.size, q.u.dtype)
+
+    def _locate_groups(self, q: Any) -> Any:
+        _numeric(q.u)
+        if q.u.dtype == np.uint64 or isinstance(q.u.iso, Typed):
+            raise Untraceable(f"a search in values of {q.u.dtype}")
+        made = vector(q.index.size, q.u.dtype, iso=q.u.iso)
+        assert isinstance(made, Bitmap)
+        return Located(made, vector(made.size, np.dtype(np.int64), structure=cast(Structure, made.words)))
 
     def _outside(self, q: Any) -> Any:
         _numeric(q.a)

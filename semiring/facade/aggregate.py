@@ -13,11 +13,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import operators
+from ..engines import traced
 from ..engines.numpy_helpers import evaluate
+from ..engines.operands import Index
 from ..exceptions import InvalidType, InvalidValue, UnknownOperator
+from ..formats import Full
 from ..memory.arrays import to_host
 from ..ops.cast import cast_scalar
+from ..ops.extract import element
 from ..ops.locate import Groups, as_rows, locate_by, reduce_by
+from ..symbolic import Symbolic
 from .scalar import Scalar
 
 if TYPE_CHECKING:
@@ -201,23 +206,38 @@ def _composite(x: Any, aggregator: Any) -> Scalar:
     return x._scalar_class._pending(dtype, compute)  # type: ignore[no-any-return]
 
 
-def _by_parts(x: Any, plan: Any) -> np.generic | None:
+def _by_parts(x: Any, plan: Any) -> Any:
     results: list[Any] = []
     for init, monoid in plan.parts:
         value = x.apply(init).reduce(monoid)._read()
         if value is None:
             return None
         results.append(value)
+    if plan.steps and any(isinstance(value, Symbolic) for value in results):
+        return _symbolic_steps(x, plan, results)
     for operator, left, right in plan.steps:
         variables = {"x": cast_scalar(results[left], operator.x)}
         if right is not None:
             variables["y"] = cast_scalar(results[right], operator.y)
         results.append(evaluate(operator.expr, variables, operator.z)[()])
-    return results[-1]  # type: ignore[no-any-return]
+    return results[-1]
+
+
+def _symbolic_steps(x: Any, plan: Any, results: list[Any]) -> Any:
+    """Return the result of the steps in a loop that is traced: they are requests on vectors of one element."""
+    missing = [value.traced_missing() for value in results if isinstance(value, Symbolic)]
+    parts = [
+        x._vector_class._new(Full(1, value.dtype, None, traced.without_missing(value)))  # zero where there is none
+        for value in results
+    ]
+    return traced.with_missing(element(_finished(plan, parts).store, 0), missing[0])
 
 
 def _found(x: Any, aggregator: Any) -> Any:
     """Return the position or the value of one entry; positions in a matrix are counted by rows."""
+    if traced.users and x.ndim == 1 and traced.is_traced(x.store) and aggregator.at in ("min", "max"):
+        values, places = locate_by(Groups(x.store, Index(1, x.size, 0, 0), None), aggregator.at == "max")
+        return element(values if aggregator.gives == "value" else places, 0)
     if aggregator.at == "mode":
         from .vector import Vector
 

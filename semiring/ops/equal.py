@@ -16,6 +16,7 @@ from ..formats.hypersparse import hypersparse
 from ..formats.parts import grid_of
 from ..memory.arrays import to_host
 from ..record_types import leaves, view
+from ..symbolic import Symbolic
 from . import check, structure
 from .convert import index_list
 
@@ -42,7 +43,9 @@ def same(a: Store, b: Store, *, check_dtype: bool, tolerance: tuple[float, float
     check.engine_of("isequal", a, b)
     if check.shape_of(a) != check.shape_of(b) or (check_dtype and a.dtype != b.dtype):
         return False
-    if traced.users and (traced.is_traced(a) or traced.is_traced(b)):
+    if traced.users and any(
+        traced.is_traced(item) or isinstance(item, Symbolic) for item in (a, b, *(tolerance or ()))
+    ):
         return cast(bool, traced.current().same(a, b, tolerance))
     if " " in a.device:
         grid = grid_of(a.device)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, cast
 
 from .. import operators
 from ..config import engine_for
-from ..engines import registry
+from ..engines import registry, traced
 from ..engines.operands import Index, Mask
 from ..engines.spec import Keep, ScatterVector
 from ..engines.spec_rows import LocateGroups, LocateRows
@@ -59,6 +59,11 @@ def grouped(u: VectorStore, labels: VectorStore | Array, size: int) -> Groups:
         check.one_device("labels", u.device, labels)
     if int(labels.size) != u.size:
         raise DimensionMismatch(f"labels: one for each of the {u.size} positions is expected, got {int(labels.size)}")
+    if traced.users and isinstance(labels, VectorStore) and (traced.is_traced(labels) or traced.is_traced(u)):
+        index = traced.current().index(labels, size, partial=True)
+        if labels.format != "full":
+            u = registry.run(Keep(u, Mask(labels, True, False)), engine_for(u.device))
+        return Groups(u, index, None)
     if " " in u.device and isinstance(labels, VectorStore):
         return _grouped_in_parts(u, labels, size)
     origin, given = None, labels

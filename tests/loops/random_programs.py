@@ -33,6 +33,8 @@ class Writer:
             "k < 4", "u.nvals > 2", "w.nvals", "not u.nvals", "k % 2 == 0", "k % 3 and u.nvals",
             "u.nvals < w.nvals or k > 3", 'f.reduce("max").get(0) > 5', "u.get(1) is None", "x < 100.0",
             "0 < k < 5", 'w.reduce("plus").get(0) > k', "u.isequal(w)", "f.get(0) > 2",
+            "u.isclose(w, rel_tol=0.5)", "w.isclose(f, abs_tol=x)", 'w.reduce("argmin").get(k) > 3',
+            'f.reduce("argmax").get(0) < 5',
         )  # fmt: skip
 
     def mask(self) -> str:
@@ -48,7 +50,8 @@ class Writer:
             'u.ewise_union(w, "minus", 1, 2)', 'u.apply("abs")', 'w.apply("plus", right=2)', "u + k", "f * 2",
             'w.apply("times", left=k)', 'u.select(">", 1)', 'w.select("<=", k)', 'u.select("rowle", 4)',
             'f.select("!=", 0)', "u.dup()", 'w.apply("rowindex")', f"w.dup(mask={self.mask()})", "u[p]", "f[p]",
-            'f.apply("min", right=3)', 'u.ewise_mult(w, "eq")',
+            'f.apply("min", right=3)', 'u.ewise_mult(w, "eq")', "u.reduce_by(p)", 'w.reduce_by(p, "min")',
+            'f.reduce_by(p, "count")', 'f.reduce_by(p, "mean")', "w.minloc_by(p)[0]", "u.maxloc_by(p)[1]",
         )  # fmt: skip
 
     def element(self) -> None:

@@ -16,11 +16,11 @@ from ...formats import Bitmap
 from ..program import Block, Branch, Compute, Leave, Loop, Move, Request, Values
 from ..program_lifetimes import Place, halves
 from ..traced import Number, Untraceable
-from .program_numbers import FAILED, STOPPED, YIELDED, Numbers
-from .program_requests import Requests
+from .program_numbers import FAILED, STOPPED, YIELDED
+from .program_searches import Searches
 
 
-class Code(Requests, Numbers):
+class Code(Searches):
     """The text of a program: control flow, and the moves of what loops carry."""
 
     def text(self) -> str:
