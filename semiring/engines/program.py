@@ -38,7 +38,7 @@ __all__ = [
 
 # Steps that an engine may lack: operations of `Compute`, and names of requests.  `program_text` refuses a program that
 # has others than the engine names.
-OPTIONAL = frozenset({"close", "locate_groups"})
+OPTIONAL = frozenset({"append", "clear", "close", "drop", "item", "length", "locate_groups"})
 
 
 class Structure(Placeholder):
@@ -119,8 +119,9 @@ class Leave:
 class Program:
     """A loop with what it reads and what it computes.
 
-    inputs: stores with placeholders, and numbers, in the order in which `RunProgram` has their values.
-    outputs: stores and numbers that hold the results at each exit.
+    inputs: stores with placeholders, numbers, and lists of vectors (`spec_lists.VectorList`), in the order in which
+    `RunProgram` has their values.
+    outputs: stores, numbers and lists that hold the results at each exit.
     constants: stores of the program, and their contents.
     names: the variables of placeholders and numbers, by identity.
     held: patterns of matrices that the caller holds while the program may run; an engine keeps no others of them alive.
@@ -144,7 +145,7 @@ class Program:
 class RunProgram(Spec):
     """Run a program; the result is a `ProgramResult`, or None where a check failed and the program had no effect.
 
-    values: of the inputs, stores of the same types and numbers.
+    values: of the inputs: stores of the same types, numbers, and tuples of stores for lists.
     A check fails where plain Python would raise an error, or where a number leaves the type that was assumed.
     """
 
@@ -155,7 +156,9 @@ class RunProgram(Spec):
 
 
 class ProgramResult:
-    """outputs: stores and numbers; exit: 0, or the number of the ``return``; iterations: of the outermost loop.
+    """outputs: of lists the number of first vectors that did not change, and those after them; of others as they are.
+
+    exit: 0, or the number of the ``return``.  iterations: of the outermost loop.
 
     exit -1: the program ended before an iteration, because iterations are so long that operations on several threads,
     one by one, take less time.  The outputs are the state of that moment.  nbytes: of the vectors of the program.

@@ -7,6 +7,7 @@ from typing import Any
 from ..formats import CSR, Bitmap, Full, VectorStore
 from .operands import Index, Mask, Rows
 from .program import Block, Branch, Compute, Leave, Loop, Program, Request
+from .spec_lists import VectorList
 from .traced import Number, Typed
 
 _SIGNS = {
@@ -50,7 +51,7 @@ class _Listing:
             words = getattr(value, "words", None)
             parts = [value.values, words] if value.iso is None else [words]
             keys = [id(part) for part in parts if part is not None]
-        elif isinstance(value, Number):
+        elif isinstance(value, (Number, VectorList)):
             keys = [id(value)]
         else:
             return str(value)
@@ -92,7 +93,7 @@ class _Listing:
             if isinstance(value, Mask):
                 kind = "S" if value.structural else "V"
                 details.append(f"mask {'~' if value.complement else ''}{self.name(value.store)}.{kind}")
-            elif isinstance(value, (VectorStore, Typed)):
+            elif isinstance(value, (VectorStore, Typed, VectorList, Number)):
                 details.append(self.name(value))
             elif isinstance(value, Index) and value.array is not None:
                 details.append(f"[{self._names.get(id(value.array), 'index')}]")
@@ -107,6 +108,9 @@ class _Listing:
             elif field in ("replace", "largest") and value:
                 details.append(field)
         what = _SYMBOLS.get(spec.name, spec.name)
+        if spec.name == "append":
+            self._put(depth, f"append({', '.join(details)})")
+            return
         made = step.result
         result = (
             f"{self.name(made.values)}, {self.name(made.positions)}"
@@ -131,6 +135,8 @@ class _Listing:
             self._put(depth, f"{made} = {texts[0]} {_SIGNS[stem]} {texts[1]}")
         elif op == "count":
             self._put(depth, f"{made} = nvals({self._count_name(step.operands[0])})")
+        elif op in ("drop", "clear"):
+            self._put(depth, f"{op}({texts[0]})")
         elif op in ("within", "positions", "check", "present"):
             self._put(depth, f"check {op}")
         else:

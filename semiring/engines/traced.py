@@ -305,6 +305,8 @@ def check_target(holder: Any) -> None:
     recorder = RECORDER.get()
     if recorder is not None and id(holder) not in recorder.own and not is_traced(holder._store):
         raise Untraceable("a write to an object that no variable of the function names")
+    if recorder is not None and id(holder) in recorder.held:
+        raise Untraceable("a write to a Vector that a list holds, too")
 
 
 def kind_of(value: Any) -> str:
@@ -385,7 +387,9 @@ def _comparison(op: str, a: Any, b: Any) -> Number:
 
 
 def truth(value: Any) -> Number:
-    """Return the truth of a number."""
+    """Return the truth of a number, or of a list of vectors."""
+    if isinstance(value, Symbolic) and not isinstance(value, (Number, Typed)):
+        value = value.traced_get(None)
     number = present(value)
     return number if number.kind == "bool" else computed("truth", "bool", number)
 

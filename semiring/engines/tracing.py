@@ -30,7 +30,7 @@ from .traced import (
     truth,
 )
 
-__all__ = ["Recorder", "vector"]
+__all__ = ["Recorder", "Request", "vector"]
 
 
 class _NotCounted(Count):
@@ -75,6 +75,8 @@ class Recorder:
         self.block = Block()
         # Objects that the loop may write to, by identity: its variables, and those made in it.
         self.own: dict[int, Any] = {}
+        # Objects that a list of vectors holds, too, by identity: the loop may not write to them.
+        self.held: dict[int, Any] = {}
         # Stores of the program whose contents are known now: the store with placeholders, and its contents.
         self.constants: list[tuple[Any, Any]] = []
         # Whether a number that may be missing may be read: within a test for None.

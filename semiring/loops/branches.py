@@ -14,6 +14,7 @@ from ..facade.scalar import Scalar
 from ..facade.vector import Vector
 from .expressions import Expressions, Undefined, is_static, unchanged
 from .kinds import Kind, as_kind, joined, placeholder
+from .lists import TracedList
 
 
 @dataclass(eq=False)
@@ -37,6 +38,7 @@ class Region:
     heads: dict[str, Any] = field(default_factory=dict)
     advance: Callable[[], Move] | None = None
     counter: Any = None
+    vectors: TracedList | None = None
     # Of branches.
     branch: Branch | None = None
     ends: list[tuple[dict[str, Any], dict[str, Any]] | None] = field(default_factory=list)
@@ -156,9 +158,12 @@ class Branches(Expressions):
             else:
                 if any(value is holder for value in (a, b) for holder in region.holders.values()):
                     raise Untraceable(f"the variable {name} names one Vector or another, depending on an if")
-                after.append(self.shadow(a, self._merged(self._store_of(a), self._store_of(b), moves)))
-        for block, made in zip((branch.then, branch.otherwise), moves, strict=True):
-            block.steps.append(Leave("next", made))
+                made = self.shadow(a, self._merged(self._store_of(a), self._store_of(b), moves))
+                if id(a) in self.recorder.held or id(b) in self.recorder.held:
+                    self.recorder.held[id(made)] = made
+                after.append(made)
+        for block, merged in zip((branch.then, branch.otherwise), moves, strict=True):
+            block.steps.append(Leave("next", merged))
         return tuple(after)
 
     def _merged(self, a: Any, b: Any, moves: tuple[list[Move], list[Move]]) -> Any:

@@ -7,10 +7,13 @@ from typing import Any
 
 from ..engines import traced, tracing
 from ..engines.program import Program
+from ..engines.spec_lists import VectorList
 from ..engines.traced import Number, Untraceable
 from ..facade.vector import Vector
 from .expressions import Undefined
+from .keys import held_names, is_list
 from .kinds import Kind
+from .lists import TracedList
 from .trace import Retrace, Tracer
 
 
@@ -42,6 +45,13 @@ def traced_program(
                 store = value.store
                 symbol: Any = tracing.vector(store.size, store.dtype, full=store.format == "full", iso=store.iso)
                 arguments[name] = made[id(value)] = tracer.shadow(value, symbol)
+            elif is_list(value):
+                if id(value) in made:
+                    arguments[name] = made[id(value)]
+                    continue
+                listed = arguments[name] = made[id(value)] = TracedList(tracer.recorder, value)
+                tracer.lists[name] = listed
+                symbol = listed.symbol
             elif type(value) in (int, float) and name not in static:
                 symbol = arguments[name] = Number(type(value).__name__, origins=frozenset({name}))
             else:
@@ -49,6 +59,8 @@ def traced_program(
                 continue
             inputs.append(tracer._named(name, symbol))
             names.append(name)
+        for name in held_names(scope):
+            tracer.recorder.held[id(arguments[name])] = arguments[name]
         try:
             with tracer.recorder:
                 body = tracer.recorder.block
@@ -61,10 +73,16 @@ def traced_program(
         outer = tracer.outer
         assert outer is not None
         outputs = list(outer.phis.values()) + [item for _, items in tracer.returns for item in items]
+        outputs += [item for item in inputs if isinstance(item, VectorList)]
         for name in outer.names:
             kind = assumed.get((*outer.key, "name", name))
             if kind is not None and kind.what == "object" and name in later:
                 raise Untraceable(f"the variable {name} has no single type, and is used after the loop")
+            if (*outer.key, "held", name) in assumed and name in later:
+                raise Untraceable(f"the vector {name} is held by a list, and used after the loop")
+        for name, value in arguments.items():
+            if id(value) in tracer.recorder.held and name in later and name not in held_names(scope):
+                raise Untraceable(f"the vector {name} is held by a list, and used after the loop")
         program = Program(inputs, body, outputs, tracer.recorder.constants, tracer.names)
         return program, tracer, names
     raise Untraceable("the types of the variables do not settle")

@@ -20,7 +20,7 @@ from ..facade.holder import Holder
 from ..facade.matrix import Matrix
 from ..facade.vector import Vector
 from . import build, plans, source
-from .keys import Unknown, check_aliases, constant, constants, described
+from .keys import Unknown, check_aliases, constant, constants, described, held_names
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -49,6 +49,7 @@ class _Entry:
     whether the output is a vector, and whether the variable may have no value before the loop.
     objects: of variables that exchange Vectors, the number of the output with the position among `names` of the
     variable that named the Vector before the loop.
+    lists: of lists of vectors, the number of the output, and the class and the labels of the vectors.
     """
 
     program: Program
@@ -60,6 +61,7 @@ class _Entry:
     static: tuple[str, ...]
     objects: dict[str, int]
     names: list[str]
+    lists: dict[str, tuple[int, type[Vector], Any]]
 
     def valid(self) -> bool:
         """Return whether the stores that identify the entry still exist, so that none has the identity of another."""
@@ -188,7 +190,7 @@ class Compiled:
             if isinstance(value, (Vector, Matrix)) and value.device != "cpu":
                 raise Untraceable(f"{name} is on {value.device}, and loops are compiled for the CPU engine")
         entry = self._entry(number, site, scope)
-        values = tuple(scope[n].store if isinstance(scope[n], Vector) else scope[n] for n in entry.inputs)
+        values = tuple(map(_value, (scope[name] for name in entry.inputs)))
         try:
             result: ProgramResult | None = registry.run(RunProgram(entry.program, values), "cpu")
         except OutOfMemory as error:  # its rows are more than what operations need one by one
@@ -200,7 +202,7 @@ class Compiled:
         """Return the program of a loop for these variables; it is traced if it is not known."""
         try:
             kinds = (number, config.direction, config.fusion, *map(described, scope, scope.values()))
-            kinds += tuple(self._outside(name) for name in site.outside)
+            kinds += (held_names(scope), *(self._outside(name) for name in site.outside))
         except Unknown:
             others = [inspect.getclosurevars(self._function).nonlocals, self._function.__globals__]
             reached = [value for names in others for name, value in names.items() if name in site.outside]
@@ -267,7 +269,8 @@ class Compiled:
         ]
         stores = [weakref.ref(a) for a in matrices]
         constant_names = tuple(sorted(static))
-        return _Entry(program, stores, inputs, in_place, assigned, returns, constant_names, objects, outer.names)
+        lists = {name: (at[id(listed.symbol)], *listed.description()) for name, listed in tracer.lists.items()}
+        return _Entry(program, stores, inputs, in_place, assigned, returns, constant_names, objects, outer.names, lists)
 
     def _inline(self, function: Any) -> Callable[..., Any] | None:
         """Return the form of another compiled function that a traced loop calls."""
@@ -276,6 +279,13 @@ class Compiled:
         if function._inlined is None:
             function._inlined = source.inlined(function._function)
         return function._inlined
+
+
+def _value(variable: Any) -> Any:
+    """Return the value of a variable for a program."""
+    if isinstance(variable, list):
+        return tuple(item.store for item in variable)
+    return variable.store if isinstance(variable, Vector) else variable
 
 
 def _finish(scope: dict[str, Any], entry: _Entry, result: ProgramResult) -> _Result:
@@ -291,6 +301,11 @@ def _finish(scope: dict[str, Any], entry: _Entry, result: ProgramResult) -> _Res
     for name, at, _, _ in entry.assigned:
         if name in entry.objects:
             names[name]._become(outputs[at])
+    for name, (at, made, labels) in entry.lists.items():
+        unchanged, stores = outputs[at]
+        scope[name][unchanged:] = vectors = list(map(made._new, stores))
+        for vector in vectors:
+            vector._labels = labels
     for name, at in entry.in_place:
         scope[name]._become(outputs[at])
     if result.exit <= 0:
@@ -357,8 +372,8 @@ def compile(function: Any = None, *, strict: bool = False) -> Any:  # the public
     -----
     Compiled are ``while``, ``for ... in range(...)``, ``if``, ``break``, ``continue``, ``return`` and ``assert``, with
     numbers that change, and operations on vectors: products with a Matrix, element-wise operations, apply, select,
-    reductions to scalars, writes under masks, and extraction and scatter by index vectors.  Operations on matrices,
-    lists of vectors, and calls that may have effects run step by step.
+    reductions to scalars, writes under masks, elements, extraction and scatter by index vectors, and lists of vectors.
+    Operations on matrices, and calls that may have effects, run step by step.
 
     A loop is compiled for types, formats and operators, not for sizes or values: a second or two the first time, then
     cached on disk.  On the CPU engine one thread runs the program; it returns to operations one by one where iterations

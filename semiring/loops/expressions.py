@@ -16,6 +16,8 @@ from ..engines.tracing import Recorder
 from ..facade.matrix import Matrix
 from ..facade.scalar import Scalar
 from ..facade.vector import Vector
+from ..symbolic import Symbolic
+from .lists import TracedList
 
 
 class Undefined:
@@ -48,14 +50,14 @@ def is_static(value: Any) -> bool:
         raise Untraceable(f"a variable that {value.why}")
     if isinstance(value, Scalar):
         value = value._read()
-    return not isinstance(value, (Number, Typed))
+    return not isinstance(value, Symbolic)
 
 
 def unchanged(value: Any, before: Any) -> bool:
     """Return whether a variable surely has the value that it had."""
     if value is before:
         return True
-    if isinstance(before, (Number, Typed, Vector, Matrix, Scalar, Undefined)) or type(value) is not type(before):
+    if isinstance(before, (Symbolic, Vector, Matrix, Scalar, Undefined)) or type(value) is not type(before):
         return False
     if isinstance(value, tuple):
         return len(value) == len(before) and all(map(unchanged, value, before))
@@ -79,6 +81,10 @@ class Expressions:
 
     def call(self, function: Any, *args: Any, **named: Any) -> Any:
         """f(*args): of an object of this package, of numbers, or of another compiled function."""
+        if isinstance(getattr(function, "__self__", None), TracedList):
+            return self.own(function(*args, **named))
+        if function is len and isinstance(args[0], TracedList):
+            return args[0].length()
         inner = self._inline(function)
         if inner is not None:
             self._depth += 1
@@ -114,6 +120,12 @@ class Expressions:
             return issubclass(of, (*IMMUTABLE, Number)) or of.__module__.startswith(_PURE_MODULES)
         module = getattr(function, "__module__", None) or type(function).__module__
         return module.startswith(_PURE_MODULES) or type(function).__module__.startswith(_PURE_MODULES)
+
+    def new_list(self) -> TracedList:
+        """``[]``."""
+        made = TracedList(self.recorder)
+        made.clear()
+        return made
 
     def set_item(self, target: Any, key: Any, value: Any) -> None:
         """target[key] = value."""

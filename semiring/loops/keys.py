@@ -23,16 +23,17 @@ class Unknown(Exception):
 
 
 def check_aliases(scope: dict[str, Any], values: list[Any], depth: int = 4) -> None:
-    """Raise Untraceable if an object holds a vector that is a variable too: the program would not see its writes.
+    """Raise Untraceable if an object holds a vector or list that is a variable too: the program would not see changes.
 
     values: the objects, whose elements and attributes are searched; vectors among `scope` itself are variables.
     """
-    variables = {id(value): name for name, value in scope.items() if isinstance(value, Vector)}
+    variables = {id(value): name for name, value in scope.items() if isinstance(value, Vector) or is_list(value)}
     own = set(map(id, scope.values()))
     for level in range(depth):
         for value in values:
-            if isinstance(value, Vector) and id(value) in variables and (level or id(value) not in own):
-                raise Untraceable(f"the vector {variables[id(value)]} is held by another object, too")
+            if id(value) in variables and (level or id(value) not in own):
+                kind = "vector" if isinstance(value, Vector) else "list"
+                raise Untraceable(f"the {kind} {variables[id(value)]} is held by another object, too")
         inside: list[Any] = []
         for value in values:
             function = getattr(value, "__wrapped__", None)
@@ -48,6 +49,20 @@ def check_aliases(scope: dict[str, Any], values: list[Any], depth: int = 4) -> N
         values = inside
 
 
+def is_list(value: Any) -> bool:
+    """Return whether a value is a list of vectors of one type and size, or an empty list."""
+    if type(value) is not list:
+        return False
+    kinds = {(type(item), item.size, item.dtype) if isinstance(item, Vector) else None for item in value}
+    return len(kinds) <= 1 and None not in kinds
+
+
+def held_names(scope: dict[str, Any]) -> tuple[str, ...]:
+    """Return the variables whose vectors are in a list of another variable."""
+    inside = {id(item) for value in scope.values() if is_list(value) for item in value}
+    return tuple(name for name in sorted(scope) if id(scope[name]) in inside)
+
+
 def constants(scope: dict[str, Any], static: set[str]) -> Any:
     """Return the values of the numbers that are constants of a program."""
     return tuple((name, repr(scope[name])) for name in sorted(static))  # 0.0 is equal to -0.0
@@ -57,7 +72,7 @@ def constant(name: str, value: Any) -> Any:
     """Return what a program depends on of a value that is a constant of it."""
     if type(value) in (int, float):
         return name, type(value), repr(value)
-    if isinstance(value, (Vector, Matrix)):
+    if isinstance(value, (Vector, Matrix, list)):
         raise Unknown  # its contents may change
     return described(name, value)
 
@@ -76,6 +91,13 @@ def described(name: str, value: Any) -> Any:
     if isinstance(value, Matrix):
         store, transposed = value.operand
         return name, id(store), transposed
+    if is_list(value):
+        if not value:
+            return name, "list"
+        first = value[0]
+        if any(item._labels is not first._labels for item in value):
+            raise Untraceable("a list of vectors with different labels")
+        return name, "list", first.size, first.dtype, None if first._labels is None else id(first._labels), type(first)
     if isinstance(value, _VALUES):
         return name, type(value), repr(value)
     if isinstance(value, tuple):

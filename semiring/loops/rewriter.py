@@ -128,6 +128,13 @@ class Rewriter(ast.NodeTransformer):
                 call.args += [self.visit(function), *map(self.visit, args)]
                 counted = parsed_statement(f"{target} = {TRACER}.counter()", line)
                 return [opened, counted, *self.block(body), self._closed(names, line)]
+            case ast.For(target=ast.Name(id=target), iter=ast.Name(), body=body, orelse=[]):
+                names = self._names([node])
+                read = self._read_outside(node, names)
+                opened = self._bind(names, f"{TRACER}.for_loop({line}, {names!r}, {read!r}, locals(), iter)", line)
+                opened.value.args.append(node.iter)  # type: ignore[attr-defined]
+                counted = parsed_statement(f"{target} = {TRACER}.counter()", line)
+                return [opened, counted, *self.block(body), self._closed(names, line)]
             case ast.For():
                 raise refused(node, "a for loop over anything but range(...)")
             case ast.If(test=test, body=body, orelse=orelse):
@@ -158,6 +165,10 @@ class Rewriter(ast.NodeTransformer):
         targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
         if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Subscript):
             return [self._augmented(node, node.target)]
+        value = getattr(node, "value", None)
+        if isinstance(value, ast.List) and not value.elts and all(isinstance(target, ast.Name) for target in targets):
+            node.value = ast.copy_location(parsed_expression(f"{TRACER}.new_list()"), value)
+            return [node]
         if isinstance(node, ast.Assign) and len(targets) == 1 and _has_elements(targets[0]):
             return self._unpacked(node, targets[0])
         for target in targets:

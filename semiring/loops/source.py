@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import copy
 import inspect
+import itertools
 import textwrap
 import types
 from collections.abc import Callable
@@ -158,7 +159,7 @@ def _dispatch(loop: ast.While | ast.For, number: int, site: Site) -> list[ast.st
 
 def rest(result: Any, values: Any) -> Any:
     """Return what a for loop iterates over, without the iterations that its program has done."""
-    return values if result is None else values[result.done :]
+    return values if result is None else itertools.islice(values, result.done, None)
 
 
 def _site(

@@ -19,6 +19,7 @@ from ..facade.vector import Vector
 from .branches import Branches, Region
 from .expressions import Undefined, is_static, unchanged
 from .kinds import Kind, as_kind, joined, placeholder
+from .lists import TracedList
 
 
 class Retrace(Exception):
@@ -37,6 +38,7 @@ class Tracer(Branches):
         self.loops = 0
         self.ended = False  # the current block has left the loop: nothing that follows is executed
         self.returns: list[tuple[Any, list[Any]]] = []
+        self.lists: dict[str, TracedList] = {}
         self._inline = inline
         self._depth = 0
         self.outer: Region | None = None
@@ -84,7 +86,9 @@ class Tracer(Branches):
             else:
                 store = entered.get(id(value))  # a holder may have what the loop carries by now
                 loop.initial.append(Move(phi, self.recorder.operand(value.store if store is None else store)))
-                region.heads[name] = self.shadow(value, phi)
+                head = region.heads[name] = self.shadow(value, phi)
+                if id(value) in self.recorder.held or (*region.key, "held", name) in self.assumed:
+                    self.recorder.held[id(head)] = head
         self._number_objects(region, scope)
         self.recorder.block = loop.head
         return tuple(region.heads[name] for name in names)
@@ -144,7 +148,12 @@ class Tracer(Branches):
         self, line: int, names: list[str], read: list[str], scope: dict[str, Any], function: Any, *limits: Any
     ) -> Any:
         """Open ``for k in range(...)``."""
-        if function is not range or not 1 <= len(limits) <= 3:
+        vectors = limits[0] if len(limits) == 1 and isinstance(limits[0], TracedList) else None
+        if vectors is not None and function in (iter, reversed):
+            length = vectors.length()
+            limits = (length,) if function is iter else (length - 1, -1, -1)
+            vectors.begin()
+        elif function is not range or not 1 <= len(limits) <= 3:
             raise Untraceable("a for loop over anything but range(...)")
         for limit in limits:
             if traced.kind_of(limit) != "int":
@@ -158,15 +167,16 @@ class Tracer(Branches):
         assert loop is not None
         at = Number("int")
         loop.initial.append(Move(at, start))
-        region.counter = at
+        region.counter, region.vectors = at, vectors
         region.advance = lambda: Move(at, at + step)
         region.phis["counter", ""] = at
         self.test(at < stop if step > 0 else at > stop)
         return heads
 
     def counter(self) -> Any:
-        """Return the number of a for loop."""
-        return self.regions[-1].counter
+        """Return the number of a for loop, or the item of a list."""
+        region = self.regions[-1]
+        return region.counter if region.vectors is None else region.vectors[region.counter]
 
     def test(self, value: Any) -> None:
         """Set the condition of the loop, and open its body."""
@@ -198,6 +208,7 @@ class Tracer(Branches):
             names = [name for name in every if not self._is_temporary(region, name)]
             if len(names) > 1 and not written.isdisjoint(names) and not self._same_names(region, names):
                 raise Untraceable(f"{' and '.join(sorted(names))} become one Vector, which is written in place")
+        self._check_held(region, scope)
         moves += self._exchanged(region, scope)
         for name, holder in region.holders.items():
             now = self.recorder.operand(holder.store)
@@ -222,6 +233,19 @@ class Tracer(Branches):
         return len({id(region.values.get(name, region.holders.get(name))) for name in names}) == 1 and not any(
             name in region.names for name in names
         )
+
+    def _check_held(self, region: Region, scope: dict[str, Any]) -> None:
+        """Correct the assumption that no list holds the Vector that a variable names at the end of an iteration."""
+        held = self.recorder.held
+        for name, holder in region.holders.items():
+            written = ("in place", name) in region.phis or holder.store is not region.stores[name]
+            if written and id(holder) in held:
+                raise Untraceable("a write to a Vector that a list holds, too")
+        for name in region.names:
+            key = (*region.key, "held", name)
+            if id(scope.get(name)) in held and ("name", name) in region.phis and key not in self.assumed:
+                self.assumed[key] = Kind("object")
+                raise Retrace
 
     def _is_temporary(self, region: Region, name: str) -> bool:
         """Return whether each iteration has its own value of a variable."""
@@ -277,6 +301,8 @@ class Tracer(Branches):
             loop.body.steps.append(Leave("next", self._carried(region, scope)))
         self.ended = False
         self.regions.pop()
+        if region.vectors is not None:
+            region.vectors.end()
         self.recorder.block = region.outer
         for name, holder in region.holders.items():
             holder._store = region.phis.get(("in place", name), region.stores[name])
@@ -293,11 +319,10 @@ class Tracer(Branches):
             elif isinstance(phi, Number):
                 value = phi
             else:
-                value = (
-                    self.own(Vector._new(phi))
-                    if not isinstance(region.heads[name], Vector)
-                    else self.shadow(region.heads[name], phi)
-                )
+                head = region.heads[name]
+                value = self.shadow(head, phi) if isinstance(head, Vector) else self.own(Vector._new(phi))
+                if id(head) in self.recorder.held or (*region.key, "held", name) in self.assumed:
+                    self.recorder.held[id(value)] = value
             after.append(value)
         return tuple(after)
 

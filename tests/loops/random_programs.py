@@ -14,6 +14,9 @@ class Writer:
         self.indent = 1
         self.loops = 0
         self.temporaries = 0
+        # The share of statements of a list of vectors, and which vector it has copies of.
+        self.lists = self.random.choice([0.0, 0.0, 0.2])
+        self.kept = self.random.choice(["u", "w", "f"])
 
     def put(self, text: str) -> None:
         """Add a line."""
@@ -66,11 +69,26 @@ class Writer:
             )
         )  # fmt: skip
 
+    def listed(self) -> None:
+        """Write a statement of a list of vectors; most add one."""
+        name, target = self.kept, self.pick("u", "w")
+        self.put(
+            self.pick(
+                f"s.append({name}.dup())", f"s.append({name}.dup())", f"s.append({name} * 2)", f"s.append({name})",
+                "k = len(s) + k % 3", f"if s:\n{'    ' * (self.indent + 1)}{target}(accum='plus') << s.pop()",
+                f"if len(s) > 1:\n{'    ' * (self.indent + 1)}{target}({self.mask()}) << s[k % 2]",
+                f"if s:\n{'    ' * (self.indent + 1)}{target}(accum='min') << s[-1]", f"{target} << {target} + s.pop()",
+            )
+        )  # fmt: skip
+
     def statement(self, depth: int) -> None:
         """Write one statement."""
         kind = self.random.random()
         if self.random.random() < 0.1:
             self.element()
+            return
+        if self.random.random() < self.lists:
+            self.listed()
             return
         if self.random.random() < 0.05:
             self.put(
@@ -143,6 +161,14 @@ class Writer:
     def text(self) -> str:
         """Return the program."""
         self.lines.append("def program(A, u, w, f, p, k, x):")
+        if self.lists:
+            self.put(self.pick("s = []", f"s = [{self.kept}.dup()]", f"s = [{self.kept}.dup(), {self.kept} * 2]"))
         self.loop(0)
-        self.put("return u, w, f, k, x")
+        if self.lists:
+            self.put(self.pick("for g in reversed(s):", "for g in s:"))
+            self.put("    u(accum='plus') << g")
+            self.put("    x = x + g.nvals")
+            self.put("return u, w, f, k, x, *s")
+        else:
+            self.put("return u, w, f, k, x")
         return "\n".join(self.lines) + "\n"

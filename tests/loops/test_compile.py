@@ -188,10 +188,10 @@ def test_what_is_not_compiled_is_named() -> None:
             A = A.mxm(A)
         return A
 
-    def of_vectors(v: Vector) -> list[Vector]:
-        kept = [v.dup()]
+    def of_vectors(v: Vector) -> dict[int, Vector]:
+        kept = {0: v.dup()}
         while len(kept) < 3:
-            kept.append(v + len(kept))
+            kept[len(kept)] = v + len(kept)
         return kept
 
     def comprehended(v: Vector) -> None:
@@ -203,7 +203,7 @@ def test_what_is_not_compiled_is_named() -> None:
     assert listed == [0, 1]
     assert "a for loop over anything but range" in reasons(over_a_list, v)[0]
     assert reasons(matrices, Matrix.identity(3, dtype=int))[0]
-    assert "the variable kept is a list of vectors" in reasons(of_vectors, v)[0]
+    assert "the variable kept is a dict of vectors" in reasons(of_vectors, v)[0]
     assert "GeneratorExp" in reasons(comprehended, v)[0]
     with pytest.raises(NotSupported, match=r"printed, line \d+: the loop is not compiled: a call of .*print"):
         sr.compile(strict=True)(printed)(v)

@@ -19,12 +19,14 @@ from ..program import Program, ProgramResult, RunProgram, Values
 from ..program_listing import listing
 from ..recording import note
 from ..registry import implements
+from ..spec_lists import VectorList
 from ..traced import Number
 from . import compile as compiler
 from . import presence
 from .atomics import CONTROL_SIZE
 from .operands import kernel_array
 from .program_code import Code
+from .program_lists import OUTGROWN, ListArrays
 from .program_numbers import FAILED, STOPPED, YIELDED
 from .threads import assisted, available
 
@@ -144,8 +146,20 @@ def _kernel(text: str) -> Any:
 
 @implements(RunProgram, engine="cpu")
 def run_program(q: RunProgram) -> ProgramResult | None:
-    """Run all iterations in one kernel, on one thread."""
+    """Run all iterations in one kernel, on one thread; again with larger arrays where a list outgrows its own."""
     made = compiled(q.program)
+    given = {id(item): value for item, value in zip(q.program.inputs, q.values, strict=True)}
+    lists = [ListArrays(item, given.get(id(item), ())) for item in made.code.lists]
+    while True:
+        result = _run(q, made, lists)
+        if not isinstance(result, int):
+            return result
+        for each in lists:
+            each.grow()
+
+
+def _run(q: RunProgram, made: _Compiled, lists: list[ListArrays]) -> ProgramResult | int | None:
+    """Run the program once; an integer where a list has outgrown its arrays."""
     code, program = made.code, q.program
     require("loop", "cpu", made.nbytes())
     arrays: dict[str, Any] = {}
@@ -165,7 +179,7 @@ def run_program(q: RunProgram) -> ProgramResult | None:
     for item, value in (*zip(program.inputs, q.values, strict=True), *program.constants):
         if isinstance(item, Number):
             (floats if item.kind == "float" else integers)[places[code.number(item)]] = value
-        else:
+        elif not isinstance(item, VectorList):
             _load(code, made, arrays, rows, item, value)
     state = np.zeros(8, np.int64)
     state[1] = _SHORT
@@ -175,13 +189,18 @@ def run_program(q: RunProgram) -> ProgramResult | None:
         arguments += [arrays[f"{name}{c}"] for name in "nWLNT"]
     arguments += [arrays[pool] for pool in made.pools if pool[0] == "V"]
     arguments += [*made.constants, *(array for matrix in made.matrices for array in matrix.arrays())]
+    arguments += [array for each in lists for array in each.arguments()]
     outcome = _call(made, arguments, state)
     note(iterations=int(state[2]), bytes=made.nbytes())
+    if outcome == OUTGROWN:
+        return OUTGROWN
     if outcome == FAILED:
         return None
     outputs: list[Any] = []
     for item in program.outputs:
-        if isinstance(item, Number):
+        if isinstance(item, VectorList):
+            outputs.append(lists[code.list_number(item)].result())
+        elif isinstance(item, Number):
             name = code.number(item)
             value = (floats if item.kind == "float" else integers)[places[name]]
             outputs.append({"int": int, "float": float, "bool": bool}[item.kind](value))

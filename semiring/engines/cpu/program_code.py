@@ -15,12 +15,13 @@ from typing import Any
 from ...formats import Bitmap
 from ..program import Block, Branch, Compute, Leave, Loop, Move, Request, Values
 from ..program_lifetimes import Place, halves
+from ..spec_lists import VectorList
 from ..traced import Number, Untraceable
+from .program_lists import Lists
 from .program_numbers import FAILED, STOPPED, YIELDED
-from .program_searches import Searches
 
 
-class Code(Searches):
+class Code(Lists):
     """The text of a program: control flow, and the moves of what loops carry."""
 
     def text(self) -> str:
@@ -52,7 +53,7 @@ class Code(Searches):
         names += [name for name, _ in self.constants]
         for m, _ in enumerate(self.matrices):
             names += [f"P{m}", f"I{m}", f"A{m}"]
-        return names
+        return names + self.list_parameters()
 
     def pools(self) -> list[str]:
         """Return the pools of rows, in order of their names."""
@@ -62,6 +63,8 @@ class Code(Searches):
         for item in (*self.program.inputs, *(item for item, _ in self.program.constants), *self.program.outputs):
             for part in halves(item):
                 self.home(part)
+            if isinstance(item, VectorList):
+                self.list_number(item)
             if isinstance(item, Number):
                 self.number(item)
         body, self.lines = self.lines, []
