@@ -120,7 +120,7 @@ class Tracer(Branches):
             return []  # `_carried_name` corrects first that it is not carried
         needed = known | {
             name
-            for name in changed
+            for name in before
             if ("name", name) in region.phis and region.heads[name].store is not region.phis["name", name]
         }
         grown: set[str] = set()
@@ -131,7 +131,7 @@ class Tracer(Branches):
         if not needed:
             return []
         if region is not self.outer or {before[name] for name in needed} != needed:
-            lost = next((name for name in sorted(needed) if before[name] != name), "")
+            lost = next((name for name in sorted(needed) if before[name] != name), min(needed))
             raise Untraceable(f"the variable {lost} is assigned, and the Vector that it names is written in place")
         if needed != known:
             self.assumed |= {(*region.key, "object", name): Kind("number", "int") for name in needed}

@@ -145,7 +145,18 @@ def test_exchanges_that_run_step_by_step() -> None:
             v << v + 1
         return v, w
 
+    def left(v: Vector, w: Vector, n: int) -> Vector:
+        for k in range(n):
+            if k == 0:
+                v << v + 1
+                continue
+            v = v + w
+        return v
+
     v, w = Vector.from_dense([1, 2]), Vector.from_dense([3, 4])
+    first, second = v.dup(), v.dup()
+    assert sr.compile(left)(first, w, 3).isequal(left(second, w, 3))
+    assert first.isequal(second)  # the argument changed
     expected = "the variable v is assigned, and the Vector that it names is written in place"
     assert sr.compile(dropped).plan(v, w, 3).loops[0].reason == expected
     expected = "names one Vector or another, depending on an if"
