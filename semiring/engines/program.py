@@ -44,15 +44,15 @@ OPTIONAL = frozenset({"append", "clear", "close", "drop", "item", "length", "loc
 class Structure(Placeholder):
     """The positions of the entries of a vector of `size`, unknown until the program runs."""
 
-    def __init__(self, size: int) -> None:
-        self.size = size
+    def __init__(self, size: int, device: str) -> None:
+        self.size, self.device = size, device
 
 
 class Values(Placeholder):
     """The values of a vector of `size`, one for each position; those of absent entries are arbitrary."""
 
-    def __init__(self, size: int, dtype: np.dtype[Any]) -> None:
-        self.size, self.dtype = size, dtype
+    def __init__(self, size: int, dtype: np.dtype[Any], device: str) -> None:
+        self.size, self.dtype, self.device = size, dtype, device
 
 
 class Request:

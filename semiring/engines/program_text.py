@@ -36,6 +36,7 @@ class ProgramText:
         self.rows: dict[str, int] = {}
         self.homes: dict[int, str] = {}
         self.numbers: dict[int, str] = {}
+        self.kinds: dict[str, str] = {}  # of the variables of numbers
         self.constants: list[tuple[str, Any]] = []
         self._constant_names: dict[Any, str] = {}
         self.matrices: list[Any] = []
@@ -69,6 +70,7 @@ class ProgramText:
         found = self.numbers.get(id(number))
         if found is None:
             found = self.numbers[id(number)] = f"x{len(self.numbers)}"
+            self.kinds[found] = number.kind
             self.lifetimes.kept.append(number)
         return found
 

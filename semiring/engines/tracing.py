@@ -56,22 +56,27 @@ def vector(
     structure: Structure | None = None,
     values: Values | None = None,
 ) -> VectorStore:
-    """Return a store with placeholders.  full: all entries are present.  iso: the value that all of them share."""
+    """Return a store with placeholders on the device of the loop that is traced.
+
+    full: all entries are present.  iso: the value that all of them share.
+    """
+    device = current().device
     if iso is None and values is None:
-        values = Values(size, dtype)
+        values = Values(size, dtype, device)
     held: Any = None if iso is not None else values
     if full:
-        return Full(size, dtype, held, iso)
-    words: Any = Structure(size) if structure is None else structure
+        return Full(size, dtype, held, iso, device)
+    words: Any = Structure(size, device) if structure is None else structure
     made = Bitmap(size, dtype, words, held, iso, Count(0))
     made.count = _NotCounted(words)  # type: ignore[misc]
     return made
 
 
 class Recorder:
-    """Records requests as steps.  `block` is the block that steps are added to."""
+    """Records requests as steps.  `block` is the block that steps are added to; `device` executes the program."""
 
-    def __init__(self) -> None:
+    def __init__(self, device: str) -> None:
+        self.device = device
         self.block = Block()
         # Objects that the loop may write to, by identity: its variables, and those made in it.
         self.own: dict[int, Any] = {}
@@ -211,6 +216,8 @@ class Recorder:
                 raise Untraceable(f"a product with a Matrix in the format {rows.kind.format}, {rows.kind.placement}")
             if rows.kind is not None and rows.kind.format != "csr":
                 raise Untraceable(f"a product with a Matrix in the format {rows.kind.format}")
+        if self.device == "cuda" and isinstance(q.vector, Full) and q.direction == "auto":
+            q.by_row.get()  # each iteration reads all entries: sums of rows cost less than atomics on columns
         matrix = q.by_row if q.by_row.ready else q.by_column
         iso = None if isinstance(q.vector.iso, Typed) else constants.mxv_value(q, matrix.get(), q.vector)
         return vector(q.nout, q.semiring.z, iso=iso)

@@ -24,43 +24,45 @@ def traced_program(
     assumed: dict[tuple[Any, ...], Kind],
     static: set[str],
     inline: Callable[[Any], Callable[..., Any] | None],
+    device: str,
 ) -> tuple[Program, Tracer, list[str]]:
     """Trace a loop until no assumption is corrected; return its program, the tracer, and the names of the inputs.
 
     scope: the values of the variables, of which vectors and numbers become inputs.  static: the names of numbers whose
-    value Python needs, which become constants.
+    value Python needs, which become constants.  device: where the vectors are.
     """
     for _ in range(64):
-        tracer = Tracer(assumed, inline)
+        tracer = Tracer(assumed, inline, device)
         made: dict[int, Any] = {}
         inputs: list[Any] = []
         names: list[str] = []
         arguments: dict[str, Any] = {}
-        for name in sorted(scope):
-            value = scope[name]
-            if isinstance(value, Vector):
-                if id(value) in made:
-                    arguments[name] = made[id(value)]
+        with tracer.recorder:
+            for name in sorted(scope):
+                value = scope[name]
+                if isinstance(value, Vector):
+                    if id(value) in made:
+                        arguments[name] = made[id(value)]
+                        continue
+                    store = value.store
+                    symbol: Any = tracing.vector(store.size, store.dtype, full=store.format == "full", iso=store.iso)
+                    arguments[name] = made[id(value)] = tracer.shadow(value, symbol)
+                elif is_list(value):
+                    if id(value) in made:
+                        arguments[name] = made[id(value)]
+                        continue
+                    listed = arguments[name] = made[id(value)] = TracedList(tracer.recorder, value)
+                    tracer.lists[name] = listed
+                    symbol = listed.symbol
+                elif type(value) in (int, float) and name not in static:
+                    symbol = arguments[name] = Number(type(value).__name__, origins=frozenset({name}))
+                else:
+                    arguments[name] = value
                     continue
-                store = value.store
-                symbol: Any = tracing.vector(store.size, store.dtype, full=store.format == "full", iso=store.iso)
-                arguments[name] = made[id(value)] = tracer.shadow(value, symbol)
-            elif is_list(value):
-                if id(value) in made:
-                    arguments[name] = made[id(value)]
-                    continue
-                listed = arguments[name] = made[id(value)] = TracedList(tracer.recorder, value)
-                tracer.lists[name] = listed
-                symbol = listed.symbol
-            elif type(value) in (int, float) and name not in static:
-                symbol = arguments[name] = Number(type(value).__name__, origins=frozenset({name}))
-            else:
-                arguments[name] = value
-                continue
-            inputs.append(tracer._named(name, symbol))
-            names.append(name)
-        for name in held_names(scope):
-            tracer.recorder.held[id(arguments[name])] = arguments[name]
+                inputs.append(tracer._named(name, symbol))
+                names.append(name)
+            for name in held_names(scope):
+                tracer.recorder.held[id(arguments[name])] = arguments[name]
         try:
             with tracer.recorder:
                 body = tracer.recorder.block

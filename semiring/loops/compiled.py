@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar, overload
 
-from ..config import config
+from ..config import config, default_device, engine_for
 from ..engines import recording, registry
 from ..engines.program import Program, ProgramResult, RunProgram
 from ..engines.traced import Untraceable
@@ -50,6 +50,7 @@ class _Entry:
     objects: of variables that exchange Vectors, the number of the output with the position among `names` of the
     variable that named the Vector before the loop.
     lists: of lists of vectors, the number of the output, and the class and the labels of the vectors.
+    refused: why the engine does not execute the program.
     """
 
     program: Program
@@ -62,6 +63,7 @@ class _Entry:
     objects: dict[str, int]
     names: list[str]
     lists: dict[str, tuple[int, type[Vector], Any]]
+    refused: Untraceable | None = None
 
     def valid(self) -> bool:
         """Return whether the stores that identify the entry still exist, so that none has the identity of another."""
@@ -184,37 +186,40 @@ class Compiled:
         if isinstance(site.traced, Untraceable):
             raise site.traced
         scope = {name: scope[name] for name in site.names if name in scope}
-        if config.cpu_engine != "cpu" or (recording.users and recording.FORMULAS.get() is not None):
+        device = _device(scope)
+        if engine_for(device) not in ("cpu", "cuda") or (recording.users and recording.FORMULAS.get() is not None):
             raise Untraceable("the engine executes operations one by one")
-        for name, value in scope.items():
-            if isinstance(value, (Vector, Matrix)) and value.device != "cpu":
-                raise Untraceable(f"{name} is on {value.device}, and loops are compiled for the CPU engine")
-        entry = self._entry(number, site, scope)
+        entry = self._entry(number, site, scope, device)
+        if entry.refused is not None:
+            raise entry.refused
         values = tuple(map(_value, (scope[name] for name in entry.inputs)))
         try:
-            result: ProgramResult | None = registry.run(RunProgram(entry.program, values), "cpu")
+            result: ProgramResult | None = registry.run(RunProgram(entry.program, values), device)
+        except Untraceable as reason:
+            entry.refused = reason
+            raise
         except OutOfMemory as error:  # its rows are more than what operations need one by one
             raise Untraceable(str(error)) from error
         plans.note(plans.LoopPlan(site.line, "", entry.program, result))
         return None if result is None else _finish(scope, entry, result)
 
-    def _entry(self, number: int, site: source.Site, scope: dict[str, Any]) -> _Entry:
+    def _entry(self, number: int, site: source.Site, scope: dict[str, Any], device: str) -> _Entry:
         """Return the program of a loop for these variables; it is traced if it is not known."""
         try:
-            kinds = (number, config.direction, config.fusion, *map(described, scope, scope.values()))
+            kinds = (number, device, config.direction, config.fusion, *map(described, scope, scope.values()))
             kinds += (held_names(scope), *(self._outside(name) for name in site.outside))
         except Unknown:
             others = [inspect.getclosurevars(self._function).nonlocals, self._function.__globals__]
             reached = [value for names in others for name, value in names.items() if name in site.outside]
             check_aliases(scope, [*reached, *scope.values()])
-            return self._traced(site, scope, {}, set())
+            return self._traced(site, scope, {}, set(), device)
         if len(self._assumed) > 4 * _KEPT:
             self._assumed.clear()
         assumed, static = self._assumed.setdefault(kinds, ({}, set()))
         found = self._entries.get((kinds, constants(scope, static)))
         if found is None or (isinstance(found, _Entry) and not found.valid()):
             try:
-                found = self._traced(site, scope, assumed, static)
+                found = self._traced(site, scope, assumed, static, device)
             except Untraceable as reason:
                 found = reason
             while len(self._entries) >= _KEPT:
@@ -237,12 +242,12 @@ class Compiled:
             return constant(name, function.__globals__[name])
         return name if hasattr(builtins, name) else (name, None)
 
-    def _traced(self, site: source.Site, scope: dict[str, Any], assumed: Any, static: set[str]) -> _Entry:
+    def _traced(self, site: source.Site, scope: dict[str, Any], assumed: Any, static: set[str], device: str) -> _Entry:
         assert not isinstance(site.traced, Untraceable)
         token = recording.LOG.set(None)  # what is recorded is not executed
         try:
             program, tracer, inputs = build.traced_program(
-                site.traced, scope, site.later, assumed, static, self._inline
+                site.traced, scope, site.later, assumed, static, self._inline, device
             )
         except (Untraceable, KeyboardInterrupt):
             raise
@@ -314,6 +319,18 @@ def _finish(scope: dict[str, Any], entry: _Entry, result: ProgramResult) -> _Res
     return _Result(True, _returned(form, [outputs[at] for at in items], scope, names), names)
 
 
+def _device(scope: dict[str, Any]) -> str:
+    """Return the device of the variables; Untraceable where they are on several, or on several processes."""
+    listed = [item for value in scope.values() if isinstance(value, list) for item in value]
+    found = {value.device for value in (*scope.values(), *listed) if isinstance(value, (Vector, Matrix))}
+    if len(found) > 1:
+        raise Untraceable(f"operands on {' and '.join(sorted(found))}")
+    device = found.pop() if found else default_device()
+    if " " in device:
+        raise Untraceable(f"operands on {device}: loops are compiled for one process")
+    return device
+
+
 def _vector(store: Any, like: Any) -> Vector:
     """Return a new Vector of the class and with the labels of another."""
     if not isinstance(like, Vector):
@@ -377,7 +394,8 @@ def compile(function: Any = None, *, strict: bool = False) -> Any:  # the public
 
     A loop is compiled for types, formats and operators, not for sizes or values: a second or two the first time, then
     cached on disk.  On the CPU engine one thread runs the program; it returns to operations one by one where iterations
-    are so large that their threads take less time.  On a GPU and on a grid of processes loops run step by step.
+    are so large that their threads take less time.  On a GPU all blocks run it in one launch, or the first alone while
+    the work is small.  On a grid of processes loops run step by step.
 
     If the function raises, its arguments are as they were before the call.
 

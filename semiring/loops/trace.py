@@ -30,10 +30,10 @@ class Tracer(Branches):
     """Builds the program of one loop; its methods are called by the rewritten code (`source`)."""
 
     def __init__(
-        self, assumed: dict[tuple[Any, ...], Kind], inline: Callable[[Any], Callable[..., Any] | None]
+        self, assumed: dict[tuple[Any, ...], Kind], inline: Callable[[Any], Callable[..., Any] | None], device: str
     ) -> None:
         self.assumed = assumed
-        self.recorder = Recorder()
+        self.recorder = Recorder(device)
         self.regions: list[Region] = []
         self.loops = 0
         self.ended = False  # the current block has left the loop: nothing that follows is executed

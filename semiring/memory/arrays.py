@@ -29,16 +29,19 @@ def index_dtype(bound: int) -> np.dtype[Any]:
 
 
 class Placeholder:
-    """An array of a traced loop, which has no elements until the program of the loop runs; on the CPU."""
+    """An array of a traced loop, which has no elements until the program of the loop runs on `device`."""
 
     size: int
+    device: str
     base: None = None
     nbytes = 0
 
 
 def device_of(array: Array) -> str:
-    """Return ``"cpu"`` for a NumPy array or a placeholder, ``"cuda"`` for a CuPy array."""
-    return "cpu" if isinstance(array, (np.ndarray, np.generic, Placeholder)) else "cuda"
+    """Return ``"cpu"`` for a NumPy array, ``"cuda"`` for a CuPy array; a placeholder knows its device."""
+    if isinstance(array, (np.ndarray, np.generic)):
+        return "cpu"
+    return array.device if isinstance(array, Placeholder) else "cuda"
 
 
 def address_of(array: Array) -> int:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 import semiring as sr
@@ -15,11 +13,9 @@ LIMIT = 3
 
 
 @pytest.fixture(autouse=True)
-def _interpreted(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Run kernels as Python: each would be compiled."""
+def _interpreted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run kernels of the CPU engine as Python: each would be compiled."""
     monkeypatch.setattr(program, "_kernel", interpreted.kernel)
-    with sr.use("cpu"):
-        yield
 
 
 def test_a_vector_that_another_object_holds() -> None:

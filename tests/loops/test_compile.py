@@ -21,11 +21,9 @@ LIMIT = 3
 
 
 @pytest.fixture(autouse=True)
-def _interpreted(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Run kernels as Python: each would be compiled."""
+def _interpreted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run kernels of the CPU engine as Python: each would be compiled."""
     monkeypatch.setattr(program, "_kernel", interpreted.kernel)
-    with sr.use("cpu"):
-        yield
 
 
 @sr.compile

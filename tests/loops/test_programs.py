@@ -14,12 +14,6 @@ from tests.loops import programs
 from tests.loops.programs import PROGRAMS
 
 
-@pytest.fixture(autouse=True)
-def _on_the_cpu() -> Any:
-    with sr.use("cpu"):
-        yield
-
-
 def same(a: Any, b: Any) -> bool:
     """Return whether two results agree; floating sums up to their order."""
     if isinstance(a, tuple):
@@ -31,7 +25,9 @@ def same(a: Any, b: Any) -> bool:
 
 
 @pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.costly) for name in PROGRAMS])
-def test_compiled_programs_give_the_same(name: str) -> None:
+def test_compiled_programs_give_the_same(name: str, device: str) -> None:
+    if name == "bfs_parents" and device == "cuda":
+        pytest.skip("any of several parents is right; see test_searches_agree_with_networkx")
     function, arguments = PROGRAMS[name]
     compiled = sr.compile(strict=True)(function)
     for seed, (n, edges) in enumerate([(60, 120), (300, 1500), (40, 20), (8, 0)]):

@@ -21,12 +21,6 @@ def doubled(v: Vector, times: int) -> Vector:
     return v
 
 
-@pytest.fixture(autouse=True)
-def _on_the_cpu() -> Any:
-    with sr.use("cpu"):
-        yield
-
-
 @pytest.mark.costly
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no interval timers")
 @pytest.mark.parametrize("nested", [False, True])
@@ -66,11 +60,11 @@ def test_a_long_loop_is_interrupted(nested: bool) -> None:
     assert v.to_dict() == {0: 1, 1: 1, 2: 1}
 
 
-def test_threads_share_a_compiled_function() -> None:
+def test_threads_share_a_compiled_function(device: str) -> None:
     found: list[Any] = []
 
     def run(k: int) -> None:
-        with sr.use("cpu"):
+        with sr.use(device):
             found.append((k, doubled(Vector.full(k, 5), 3).to_dict()[0]))
 
     threads = [threading.Thread(target=run, args=(k,)) for k in range(8)]

@@ -1,7 +1,8 @@
 """Kernel text to machine code: includes expanded, compiled by NVRTC, cached on disk, loaded on first launch.
 
 The compiled text is ``semiring.cuh``, then the generated prologue, then the kernel's file, with every include
-expanded.  In the name of an included file, CODEC and T_CODEC are replaced by the names of the structs that the prologue
+expanded.  A generated prologue that has includes of its own is the whole text (`program_code.py`).  In the name of an
+included file, CODEC and T_CODEC are replaced by the names of the structs that the prologue
 defines them as.  The cache key is a digest of exactly this text, so an edited include changes the key.  Compilation
 needs no GPU.
 
@@ -75,8 +76,26 @@ def _common() -> tuple[str, frozenset[str]]:
 def module_text(file: str, prologue: str = "") -> str:
     """Return the whole text that is passed to the compiler for a prologue and a kernel file."""
     common, seen = _common()
+    if _INCLUDE.search(prologue) is not None:
+        return common + _with_includes(prologue, set(seen))
     body = _expand(file, set(seen), {role: name for name, role in _CODEC.findall(prologue)})
     return f'{common}#line 1 "prologue of {file}"\n{prologue}\n{body}'
+
+
+def _with_includes(text: str, seen: set[str]) -> str:
+    """Return a generated text with its includes replaced: once each, but in every namespace again.
+
+    A namespace names its own types and codec, in lines before the include.
+    """
+    made: list[str] = []
+    at = 0
+    for found in _INCLUDE.finditer(text):
+        before = text[at : found.start()]
+        made.append(before)
+        known = set(seen) if "namespace " in before else seen
+        made.append(_expand(found[1], known, {role: name for name, role in _CODEC.findall(before)}))
+        at = found.end()
+    return "".join([*made, '\n#line 1 "program"', text[at:]])
 
 
 def compile_text(file: str, prologue: str, arch: str) -> bytes:

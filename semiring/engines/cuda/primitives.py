@@ -166,9 +166,14 @@ def as_dense(u: VectorStore) -> Bitmap | Full:
     words = cupy.empty(word_count(u.size), np.uint32)
     words.data.memset_async(0, words.nbytes)
     values = None if u.values is None else cupy.empty(u.size, u.dtype)
+    scatter_entries(u, words, values)
+    return bitmap(u.size, u.dtype, words, u.iso if values is None else values, u.nvals)
+
+
+def scatter_entries(u: IndexList, words: Array, values: Array | None) -> None:
+    """Set the bits of the entries in cleared words, and store their values in slots unless these are None."""
     run = _convert_scatter(u.indices.dtype, u.dtype)
     run(grid(u.nvals), BLOCK, u.nvals, u.indices, u.values, words, values)
-    return bitmap(u.size, u.dtype, words, u.iso if values is None else values, u.nvals)
 
 
 @functools.cache

@@ -431,3 +431,15 @@ VOTE_TILES: Final = _row(
     "VOTE_TILES", 4096, "reasoned", "tiles of VOTE_LARGE entries at a time: their tables take 256 to 512 MB"
 )
 VOTE_BLOCKS: Final = _row("VOTE_BLOCKS", 16, "reasoned", "blocks for each multiprocessor, as SORT_BLOCKS")
+
+# Programs of compiled loops.
+PROGRAM_BLOCK: Final = _row("PROGRAM_BLOCK", 512, "reasoned", "as GRID_BLOCK")
+PROGRAM_RESIDENT: Final = _row("PROGRAM_RESIDENT", 2, "reasoned", "as GRID_RESIDENT")
+ALONE_MOST: Final = _row("ALONE_MOST", 2048, "reasoned", "items of a request that a block processes alone")
+ALONE_LEAST: Final = _row("ALONE_LEAST", 1024, "reasoned", "items of an iteration from which on it goes on alone")
+SPARSE_SHARE: Final = _row("SPARSE_SHARE", 8, "reasoned", "a list of fewer entries than 1 in 8 is followed")
+FEW_EDGES: Final = _row("FEW_EDGES", 256, "reasoned", "edges that are pushed without a comparison of costs")
+RELIST_SHARE: Final = _row(
+    "RELIST_SHARE", 64, "reasoned", "fewer entries than 1 in 64 are listed before they are followed"
+)
+WATCHED_CYCLES: Final = _row("WATCHED_CYCLES", 1 << 28, "reasoned", "0.15 s, then a signal is answered")

@@ -17,6 +17,15 @@ struct GridRank {
     static DEVICE i64 size() { return i64(gridDim.x); }
 };
 
+// A barrier of all threads that arrive: the thread waits until `arrivals`, which it increases, has reached `target`.
+DEVICE void arrive_and_wait(u32* arrivals, u32 target) {
+    asm volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(arrivals) : "memory");
+    u32 seen;
+    do {
+        asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(seen) : "l"(arrivals) : "memory");
+    } while (i32(seen - target) < 0);
+}
+
 // `counter` counts arrivals, is initially 0, and is never reset; comparison by difference allows it to wrap.
 struct CooperativeGrid : GridRank {
     u32* counter;
@@ -28,13 +37,7 @@ struct CooperativeGrid : GridRank {
     DEVICE void barrier() {
         __syncthreads();
         target += gridDim.x;
-        if (threadIdx.x == 0) {
-            asm volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(counter) : "memory");
-            u32 seen;
-            do {
-                asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(seen) : "l"(counter) : "memory");
-            } while (i32(seen - target) < 0);
-        }
+        if (threadIdx.x == 0) arrive_and_wait(counter, target);
         __syncthreads();
     }
 };

@@ -1,170 +1,18 @@
-// Pull for rows of very different lengths: the merge path of row ends and entries is partitioned into tiles of TILE
-// steps, and every block processes one tile.
-// Merrill, Garland, "Merge-Based Parallel Sparse Matrix-Vector Multiplication" (SC 2016).
-//
-// The tile in which a row ends writes the row.  The partial sum of a row that continues after a tile is the carry of
-// the tile; `mxv_carry` (mxv_carry.cuh) adds the carries.  The partition (row_tiles_find.cuh) depends on the pattern and is cached with it.
-// See product.cuh for the prologue; here also TILE and BLOCK.
+// Pull for rows of very different lengths, a block a tile; the carries in a second launch.
+// See mxv_tile.cuh for the prologue.
 
-#include "entry_columns.cuh"
-#include "mxv_carry.cuh"
-
-// The column of entry p if columns are uncompressed; compressed columns are decoded into shared memory instead.
-template <class C>
-DEVICE J load_uncompressed(const C& columns, i64 p) {
-    if constexpr (!COMPRESSED) return load_streaming(columns.indices + p);
-    else return J(0);
-}
+#include "mxv_tile.cuh"
 
 extern "C" __global__ void __launch_bounds__(BLOCK)
     mxv_balanced(PRODUCT_ARGUMENTS, i64 nvals, const i64* first_row, bool* carry_hit, Z* carry_value) {
     PRODUCT_OPERANDS
-    constexpr int ROUNDS = int(TILE / BLOCK);
-    __shared__ EntryColumns<int(TILE)> decoded;
-    __shared__ Z values[VALUED ? TILE : 1];
-    __shared__ u32 hits[UNMASKED_FULL ? 1 : TILE / 32];
-    __shared__ u32 rejected[MASK == 0 ? 1 : TILE / 32];
-    const int t = int(threadIdx.x);
-    const i64 at = i64(blockIdx.x) * TILE;
-    const i64 path_end = at + TILE < nout + nvals ? at + TILE : nout + nvals;
-    const i64 row0 = first_row[blockIdx.x], row1 = first_row[blockIdx.x + 1];
-    const i64 p0 = at - row0;
-    const int entries = int(path_end - row1 - p0);
-    const bool one_row = row0 == row1;
-
-    // The entries of row o in the tile, numbered from its first entry.
-    struct Span {
-        int start, end;
-    };
-    auto span = [&](i64 o) {
-        if (o < row0 || o > row1 || o >= nout) return Span{0, 0};
-        const i64 start = i64(indptr[o]) - p0, end = i64(indptr[o + 1]) - p0;
-        return Span{start > 0 ? int(start) : 0, end < entries ? int(end) : entries};
-    };
-    auto carry = [&](const Maybe<Z>& sum) {
-        carry_hit[blockIdx.x] = sum.hit;
-        if constexpr (VALUED) carry_value[blockIdx.x] = sum.value;
-    };
-
-    if constexpr (MASK != 0) {
-        if (one_row && !mask.admits(row0)) {
-            if (t == 0) carry({false, Z()});
-            return;
-        }
-        if (t < TILE / 32) rejected[t] = 0;
-        __syncthreads();
-        for (i64 o = row0 + t; o <= row1 && o < nout; o += BLOCK) {
-            if (mask.admits(o)) continue;
-            const Span out = span(o);
-            for (int w = out.start / 32; 32 * w < out.end; w++) {
-                const u32 from = out.start > 32 * w ? FULL_WARP << (out.start & 31) : FULL_WARP;
-                atomicOr(&rejected[w], from & valid_bits(out.end, w));
-            }
-        }
-        __syncthreads();
-    }
-
-    // All loads of one kind precede their first use, so that they overlap.
-    J column[ROUNDS];
-    A x[ROUNDS];
-#pragma unroll
-    for (int r = 0; r < ROUNDS; r++) {
-        const int e = r * int(BLOCK) + t;
-        bool needed = e < entries;
-        if constexpr (MASK != 0) needed = needed && !((rejected[e / 32] >> (e & 31)) & 1u);
-        column[r] = needed ? load_uncompressed(columns, p0 + e) : J(-1);
-        x[r] = UNMASKED_FULL && needed ? a.value(p0 + e) : A();
-    }
-    if constexpr (COMPRESSED) {
-        const int first_slot = decode_entries<int(BLOCK)>(columns, decoded, indptr, row0, row1, p0, entries);
-#pragma unroll
-        for (int r = 0; r < ROUNDS; r++) {
-            if (column[r] >= 0) column[r] = decoded.at(first_slot + r * int(BLOCK) + t);
-        }
-    }
-    // One warp processes the rows of one presence word: a lane reduces a short row, the warp a long one.
-    i64 word = row0 / 32 + warp_in_block();
-    Span mine = span(32 * word + lane_id());
-
-    Z z[ROUNDS];
-    u32 hit = 0;
-#pragma unroll
-    for (int r = 0; r < ROUNDS; r++) {
-        if (column[r] >= 0 && u.has(i64(column[r]))) hit |= 1u << r;
-    }
-    U y[ROUNDS];
-#pragma unroll
-    for (int r = 0; r < ROUNDS; r++) {
-        y[r] = U();
-        if ((hit >> r) & 1u) {
-            y[r] = u.value(i64(column[r]));
-            if constexpr (!UNMASKED_FULL) x[r] = a.value(p0 + r * BLOCK + t);
-        }
-    }
-#pragma unroll
-    for (int r = 0; r < ROUNDS; r++) {
-        z[r] = Z();
-        if ((hit >> r) & 1u) {
-            i64 o = 0;
-            if constexpr (READS_O) o = one_row ? row0 : upper_bound(indptr, row0, row1 + 1, p0 + r * BLOCK + t) - 1;
-            z[r] = product(x[r], y[r], o, i64(column[r]));
-        }
-    }
-
-    if (one_row) {  // no row ends in the tile
-        Maybe<Z> sum = {false, Z()};
-#pragma unroll
-        for (int r = 0; r < ROUNDS; r++) sum = join(sum, Maybe<Z>{((hit >> r) & 1u) != 0, z[r]}, Add());
-        sum = block_reduce(sum, Add());
-        if (t == 0) carry(sum);
-        return;
-    }
-#pragma unroll
-    for (int r = 0; r < ROUNDS; r++) {
-        if constexpr (VALUED) values[r * int(BLOCK) + t] = z[r];
-        if constexpr (!UNMASKED_FULL) {
-            const u32 present = __ballot_sync(FULL_WARP, (hit >> r) & 1u);
-            if (lane_id() == 0) hits[(r * int(BLOCK) + t) / 32] = present;
-        }
-    }
-    __syncthreads();
-
-    auto entry = [&](int e) {
-        const bool present = UNMASKED_FULL || ((hits[e / 32] >> (e & 31)) & 1u);
-        return Maybe<Z>{present, VALUED ? values[e] : Z()};
-    };
-    for (; 32 * word <= row1; word += BLOCK / 32, mine = span(32 * word + lane_id())) {
-        const i64 o = 32 * word + lane_id();
-        Maybe<Z> sum = {false, Z()};
-        const bool longer = mine.end - mine.start > 32;
-        if (!longer) {
-            for (int e = mine.start; e < mine.end; e++) sum = join(sum, entry(e), Add());
-        }
-        for (u32 rows = __ballot_sync(FULL_WARP, longer); rows; rows &= rows - 1) {
-            const int lane = __ffs(int(rows)) - 1;
-            const int stop = shuffle(mine.end, lane);
-            Maybe<Z> part = {false, Z()};
-#pragma unroll 4
-            for (int e = shuffle(mine.start, lane) + lane_id(); e < stop; e += 32) part = join(part, entry(e), Add());
-            part = warp_reduce(part, Add());
-            part.hit = __shfl_sync(FULL_WARP, int(part.hit), 0) != 0;
-            part.value = shuffle(part.value, 0);
-            if (lane_id() == lane) sum = part;
-        }
-        const bool ends_here = o >= row0 && o < row1;
-        if constexpr (VALUED) {
-            if (ends_here && sum.hit) out_values[o] = sum.value;
-        }
-        if (o == row1) carry(sum);
-        if constexpr (!UNMASKED_FULL) {
-            const u32 present = __ballot_sync(FULL_WARP, ends_here && sum.hit);
-            if (lane_id() == 0 && present != 0) atomicOr(out_words + word, present);
-        }
-    }
+    __shared__ TileStage stage;
+    balanced_tile(stage, i64(blockIdx.x), indptr, columns, a, u, mask, out_words, out_values, nout, nvals, first_row,
+                  carry_hit, carry_value);
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK) mxv_carry(const P* indptr, const i64* first_row, const bool* hit,
                                                               const Z* value, i64 tiles, u32* out_words, Z* out_values,
                                                               i64 nout) {
-    add_carries(indptr, first_row, hit, value, tiles, out_words, out_values, nout);
+    add_carry(thread_id(), indptr, first_row, hit, value, tiles, out_words, out_values, nout);
 }

@@ -5,13 +5,12 @@
 
 #include "product.cuh"
 
-// Adds the carries of each row, a run of consecutive tiles that ends with the row, to the sum of the tile in which the
-// row ends.  The thread of the first tile reduces a short run, its warp a long one.
-DEVICE void add_carries(const P* indptr, const i64* first_row, const bool* hit, const Z* value, i64 tiles, u32* out_words,
-                        Z* out_values, i64 nout) {
+// Adds the carries of the row whose run of tiles begins with tile t to the sum of the tile in which the row ends; a run
+// ends with its row.  The thread reduces a short run, its warp a long one: the whole warp calls, with consecutive t.
+DEVICE void add_carry(i64 t, const P* indptr, const i64* first_row, const bool* hit, const Z* value, i64 tiles,
+                      u32* out_words, Z* out_values, i64 nout) {
     constexpr int SHORT_RUN = 4;
     auto part = [&](i64 t) { return Maybe<Z>{hit[t], VALUED ? value[t] : Z()}; };
-    const i64 t = thread_id();
     i64 o = nout, length = 0;
     if (t < tiles) {
         const i64 row = first_row[t + 1];

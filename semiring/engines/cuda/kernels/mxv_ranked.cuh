@@ -106,5 +106,5 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 1)
 extern "C" __global__ void __launch_bounds__(BLOCK)
     mxv_ranked_carry(const P* indptr, const i64* first_row, const bool* hit, const Z* value, i64 tiles, u32* out_words,
                      Z* out_values, i64 nout) {
-    add_carries(indptr, first_row, hit, value, tiles, out_words, out_values, nout);
+    add_carry(thread_id(), indptr, first_row, hit, value, tiles, out_words, out_values, nout);
 }

@@ -1,0 +1,346 @@
+"""Programs of compiled loops: one cooperative launch of a generated kernel runs all iterations."""
+
+from __future__ import annotations
+
+import struct
+import threading
+import weakref
+from typing import Any
+
+import cupy
+import numpy as np
+from cupy.cuda import runtime
+
+from ...formats import CSR, Bitmap, Full, IndexList, index_dtype, word_count
+from ...formats.vectors import SingleEntry
+from ...memory.allocation import require
+from ..program import Program, ProgramResult, RunProgram, Values
+from ..program_listing import listing
+from ..recording import note
+from ..registry import implements
+from ..traced import Number, Untraceable
+from . import tuning
+from .columns import column_argument
+from .degrees import degrees
+from .kernel import Kernel
+from .launch import bitmap, counter, full, multiprocessors, read_words
+from .packing import packable
+from .primitives import fill, scatter_entries
+from .program_code import Code
+from .program_counters import FAILED, OVER, RUNNING, YIELDED
+from .row_tiles import row_tiles
+
+# Parameters of a kernel are at most 4 KB in all.
+_PARAMETERS = 4000
+_FILE = "program.cuh"
+
+
+class _Compiled:
+    """The kernel of a program, and what its arguments are made of."""
+
+    def __init__(self, program: Program) -> None:
+        self.code = code = Code(program)
+        self.state, self.arguments = code.state(), code.arguments()
+        if sum(_width(kind) for kind, _ in (*self.state, *self.arguments)) * 8 > _PARAMETERS:
+            raise Untraceable("a loop with so many vectors and numbers")
+        for c, m in code.edged.items():
+            if m is not None and not packable(code.sizes[c], code.matrices[int(m)].nvals):
+                raise Untraceable("a matrix whose rows and entries one word does not count")
+        self.kernel = Kernel(_FILE, "program", code.text())
+        held = {id(pattern) for pattern in program.held}
+        self.matrices = [_MatrixArguments(a, held, str(m), code) for m, a in enumerate(code.matrices)]
+        self.homes = dict(code.homes)
+        self.places: dict[str, int] = {}
+        at = 0
+        for kind, name in self.state:
+            self.places[name] = at
+            at += _width(kind)
+        self.words = at
+        self.most = max([*code.sizes, *(a.nvals for a in code.matrices), 1])
+        self.resident: dict[int, int] = {}
+        self._layouts: dict[int, _Layout] = {}
+        self._sizes_and_constants = [*code.sizes, *(_word(value) for _, value in code.constants)]
+        code.forget_matrices()
+
+    def layout(self, blocks: int) -> _Layout:
+        """Return where the buffers are."""
+        found = self._layouts.get(blocks)
+        if found is None:
+            found = self._layouts[blocks] = _Layout(self, blocks)
+        return found
+
+    def given(self) -> list[int]:
+        """Return the arguments that do not change from run to run, as words of 8 bytes."""
+        return [*self._sizes_and_constants, *(word for a in self.matrices for word in a.words())]
+
+    def blocks(self) -> int:
+        """Return the blocks of a launch: all of them are resident; one where all requests are small."""
+        if self.most <= tuning.ALONE_MOST:
+            return 1
+        device = runtime.getDevice()
+        found = self.resident.get(device)
+        if found is None:
+            found = multiprocessors() * self.kernel.resident_blocks(tuning.PROGRAM_BLOCK)
+            self.resident[device] = found
+        return found
+
+
+class _MatrixArguments:
+    """The arguments of a matrix; it does not hold a pattern that the caller's matrix holds."""
+
+    def __init__(self, a: CSR, held: set[int], name: str, code: Code) -> None:
+        self._dtype, self._iso = a.dtype, a.iso
+        self._tiled, self._present = name in code.tiled, name in code.present
+        weak = id(a.pattern) in held
+        self._pattern: Any = weakref.ref(a.pattern) if weak else lambda pattern=a.pattern: pattern
+        # The words, on a device: of arrays that the matrix holds while the program may run.
+        self._known: tuple[int, list[int]] | None = None
+        self._derived: Any = None
+        self._values: Any = None
+        if a.values is not None:
+            self._values = weakref.ref(a.values) if weak else lambda values=a.values: values
+
+    @property
+    def tiles(self) -> int:
+        """The number of tiles of a pull of all entries."""
+        return int(row_tiles(self._pattern()).size) - 1 if self._tiled else 0
+
+    def words(self) -> list[int]:
+        """Return the fields of the argument, as words of 8 bytes."""
+        pattern, values = self._pattern(), None if self._values is None else self._values()
+        known = self._known
+        if known is not None and known[0] == runtime.getDevice():
+            return known[1]
+        facts = degrees(pattern) if self._present else None
+        words = [
+            pattern.indptr.data.ptr, column_argument(pattern).data.ptr, 0 if values is None else values.data.ptr,
+            _word(np.zeros((), self._dtype)[()] if self._iso is None else self._iso), pattern.nvals,
+            int(pattern.nvals).bit_length(), row_tiles(pattern).data.ptr if self._tiled else 0, self.tiles,
+            0 if facts is None else facts.words.data.ptr, 0 if facts is None else facts.nonempty,
+        ]  # fmt: skip
+        self._known = runtime.getDevice(), words
+        self._derived = facts, row_tiles(pattern) if self._tiled else None, column_argument(pattern)
+        return words
+
+
+def _word(value: Any) -> int:
+    """Return the bytes of a scalar as a word."""
+    return int.from_bytes(np.asarray(value).tobytes().ljust(8, b"\0"), "little")
+
+
+def _width(kind: str) -> int:
+    return 6 if kind.startswith("Positions") else 1
+
+
+_lock = threading.RLock()
+
+
+def compiled(program: Program) -> _Compiled:
+    """Return the kernel of a program; compiled once for each text."""
+    if program.compiled is None:
+        with _lock:
+            if program.compiled is None:
+                made = _Compiled(program)
+                program.listing = listing(program, made.code.in_place)
+                program.forget_steps()
+                program.compiled = made
+    return program.compiled  # type: ignore[no-any-return]
+
+
+class _Layout:
+    """Where the buffers of a run are: offsets in the temporary memory and in that of all words, with bytes of values.
+
+    Temporary are the state, the lists of structures, and the buffers of fixed use; results consist of words and values.
+    """
+
+    def __init__(self, made: _Compiled, blocks: int) -> None:
+        code = made.code
+        self._end = 0
+        self.state = self._part(8 * made.words)
+        self.structures: list[tuple[int, int, int, int]] = []  # place in the state, words, list, edges before
+        self.words = 0
+        for c, size in enumerate(code.sizes):
+            for row in range(code.rows.get(f"S{c}", 0)):
+                listed = self._part(size * index_dtype(size).itemsize)
+                before = self._part(size * 8 if code.edged.get(c) is not None else 0)
+                self.structures.append((made.places[f"s{c}_{row}"], self.words, listed, before))
+                self.words += -(-size // (32 * 64)) * 256  # aligned, as words are read by four
+        self.fixed: list[int] = []
+        self.fills: list[tuple[int, int, Any]] = []
+        for _, dtype, (count, start) in code.buffers:
+            elements = _elements(made, count, blocks)
+            self.fixed.append(self._part(elements * _ITEM.get(dtype, 8)))
+            if start is not None and elements:
+                self.fills.append((self.fixed[-1], elements, start))
+        self.values: list[tuple[int, int]] = []  # place in the state, bytes
+        for pool in sorted(code.rows):
+            if pool[0] == "V":
+                nbytes = code.sizes[int(pool[1:].split("_")[0])] * np.dtype(pool.partition("_")[2]).itemsize
+                self.values += [(made.places[f"{pool.lower()}_{row}"], nbytes) for row in range(code.rows[pool])]
+        self.temporary = self._end
+        self.nbytes = self.temporary + self.words + sum(nbytes for _, nbytes in self.values)
+
+    def _part(self, nbytes: int) -> int:
+        begin, self._end = self._end, self._end + -(-nbytes // 256) * 256
+        return begin
+
+
+_ITEM = {
+    "bool": 1, "signed char": 1, "unsigned char": 1, "short": 2, "unsigned short": 2, "int": 4, "unsigned int": 4,
+    "float": 4,
+}  # fmt: skip
+
+
+def _elements(made: _Compiled, count: Any, blocks: int) -> int:
+    """Return the number of elements of a buffer: one for each block, position or tile."""
+    if count == "blocks":
+        return blocks
+    if count[0] == "tiles":
+        return made.matrices[int(count[1])].tiles
+    return int(made.code.sizes[count[0]] * count[1])
+
+
+class _Run:
+    """The memory and the state of one execution of a program."""
+
+    def __init__(self, made: _Compiled, blocks: int) -> None:
+        self._made = made
+        self.layout = layout = made.layout(blocks)
+        require("loop", "cuda", layout.nbytes)
+        self.stream = cupy.cuda.get_current_stream().ptr
+        self.temporary = cupy.cuda.alloc(layout.temporary)
+        self.words = cupy.cuda.alloc(max(layout.words, 1))
+        self.state = [0] * made.words
+        state, base, words = self.state, self.temporary.ptr, self.words.ptr
+        state[made.places["exit"]] = RUNNING & _MASK
+        if layout.words:
+            runtime.memsetAsync(words, 0, layout.words, self.stream)
+        for place, at, listed, before in layout.structures:
+            state[place : place + 6] = [words + at, base + listed, base + before, 0, 0, 1]
+        self.values: dict[int, Any] = {}
+        for place, nbytes in layout.values:
+            memory = cupy.cuda.alloc(nbytes)
+            self.values[memory.ptr] = memory
+            state[place] = memory.ptr
+        for at, elements, start in layout.fills:
+            fill(cupy.ndarray(elements, start.dtype, self.temporary + at), start)
+
+    def load(self, item: Any, value: Any) -> None:
+        """Store an input: a number, or a vector in its buffers; nothing of a full one whose value is known."""
+        made, state = self._made, self.state
+        if isinstance(item, Number):
+            word = _word(np.float64(value) if item.kind == "float" else np.int64(value))
+            state[made.places[made.code.variable(item)]] = word
+            return
+        words = values = None
+        if isinstance(item, Bitmap):
+            at = made.places[made.homes[id(item.words)]]
+            one = isinstance(value, SingleEntry)
+            listed = 3 if one else int(isinstance(value, IndexList))
+            state[at + 3 : at + 6] = [value.nvals, value.index if one else 0, listed]  # synchronises
+            words = state[at], state[at + 1]
+        if isinstance(item.values, Values):
+            values = state[made.places[made.homes[id(item.values)]]]
+        if words is None and values is None:
+            return
+        if isinstance(value, IndexList):
+            self._load_list(value, words, values)
+            return
+        nwords = word_count(item.size)
+        if words is not None and isinstance(value, Bitmap):
+            self._copy(words[0], value.words.data.ptr, 4 * nwords)
+        elif words is not None:
+            fill(self._array(words[0], nwords, np.dtype(np.uint32)), np.uint32(0xFFFFFFFF))
+            if item.size % 32:
+                last = self._array(words[0] + 4 * nwords - 4, 1, np.dtype(np.uint32))
+                fill(last, np.uint32((1 << item.size % 32) - 1))
+        if values is not None and value.values is None:
+            fill(self._array(values, item.size, item.dtype), value.iso)
+        elif values is not None:
+            self._copy(values, value.values.data.ptr, item.size * item.dtype.itemsize)
+
+    def _load_list(self, value: IndexList, words: Any, values: int | None) -> None:
+        """Store an index list in cleared words, a list, and slots for values."""
+        assert words is not None
+        if value.nvals == 0:
+            return
+        slots = None if values is None else self._array(values, value.size, value.dtype)
+        if slots is not None and value.values is None:
+            assert value.iso is not None
+            fill(slots, value.iso)
+            slots = None
+        if isinstance(value, SingleEntry):  # the kernel enters it
+            return
+        self._copy(words[1], value.indices.data.ptr, value.nvals * index_dtype(value.size).itemsize)
+        scatter_entries(value, self._array(words[0], word_count(value.size), np.dtype(np.uint32)), slots)
+
+    def _copy(self, to: int, source: int, nbytes: int) -> None:
+        runtime.memcpyAsync(to, source, nbytes, runtime.memcpyDeviceToDevice, self.stream)
+
+    def _array(self, address: int, count: int, dtype: np.dtype[Any]) -> Any:
+        """Return a view of memory of the run."""
+        for memory, nbytes in ((self.words, self.layout.words), (self.temporary, self.layout.temporary)):
+            if memory.ptr <= address < memory.ptr + nbytes:
+                return cupy.ndarray(count, dtype, memory + (address - memory.ptr))
+        return cupy.ndarray(count, dtype, self.values[address])
+
+    def output(self, item: Any) -> Any:
+        """Return a number, or an output as a store of its own arrays."""
+        made, state = self._made, self.state
+        if isinstance(item, Number):
+            word = state[made.places[made.code.variable(item)]]
+            if item.kind == "float":
+                return struct.unpack("d", struct.pack("Q", word))[0]
+            return bool(word) if item.kind == "bool" else _signed(word)
+        values: Any = item.iso
+        if isinstance(item.values, Values):
+            values = self._array(state[made.places[made.homes[id(item.values)]]], item.size, item.dtype)
+        if isinstance(item, Full):
+            return full(item.size, item.dtype, values)
+        at = made.places[made.homes[id(item.words)]]
+        count = _signed(state[at + 3])
+        if count == item.size:
+            return full(item.size, item.dtype, values)
+        words = self._array(state[at], word_count(item.size), np.dtype(np.uint32))
+        return bitmap(item.size, item.dtype, words, values, count)
+
+
+@implements(RunProgram, engine="cuda")
+def run_program(q: RunProgram) -> ProgramResult | None:
+    """Run all iterations in one launch, or in several of a fraction of a second each.  Synchronises."""
+    made = compiled(q.program)
+    program, places, blocks = q.program, made.places, made.blocks()
+    run = _Run(made, blocks)
+    for item, value in (*zip(program.inputs, q.values, strict=True), *program.constants):
+        run.load(item, value)
+    counters = counter(made.code.counters + 1)
+    arrivals = counters.data.ptr + 8 * made.code.counters
+    given = [*made.given(), *(run.temporary.ptr + at for at in run.layout.fixed)]
+    result = run.temporary.ptr + run.layout.state
+    packed = struct.pack(f"{len(given) + 3}Q", *given, result, counters.data.ptr, arrivals)
+    state_format = f"{made.words}Q"
+    while True:
+        made.kernel(blocks, tuning.PROGRAM_BLOCK, packed, struct.pack(state_format, *run.state), cooperative=True)
+        run.state = list(read_words(result, made.words))  # synchronises
+        outcome = _signed(run.state[places["exit"]])
+        if outcome != YIELDED:
+            break
+        run.state[places["exit"]] = RUNNING & _MASK
+        # The arrivals at barriers are counted from 0 in each launch.
+        for address in (counters.data.ptr + 8 * OVER, arrivals):
+            runtime.memsetAsync(address, 0, 8, run.stream)
+    iterations = _signed(run.state[places["iterations"]])
+    note(iterations=iterations, bytes=run.layout.nbytes)
+    if outcome == FAILED:
+        return None
+    return ProgramResult([run.output(item) for item in program.outputs], outcome, iterations, run.layout.nbytes)
+
+
+_MASK = (1 << 64) - 1
+
+
+def _signed(word: int) -> int:
+    return word - (1 << 64) if word >> 63 else word
+
+
+__all__ = ["compiled", "run_program"]

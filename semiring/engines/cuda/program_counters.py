@@ -1,0 +1,9 @@
+"""The counters of programs that have a fixed use (`kernels/program.cuh`)."""
+
+from typing import Final
+
+INVALID: Final = 0
+OVER: Final = 1
+FIRST_COUNTER: Final = 2
+# How a program ends.
+RUNNING, FAILED, YIELDED = -1, -2, -3

@@ -1,0 +1,285 @@
+"""The CUDA text of products with a matrix: push or pull, as the device chooses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...dtypes import c_name
+from ...formats import Bitmap, Full, index_dtype
+from ..operands import Mask, simplified
+from ..program_lifetimes import Place
+from ..traced import Untraceable
+from . import tuning
+from .algebra import ring_facts
+from .columns import column_types
+from .program_numbers import Numbers
+from .specialise import constants, semiring, typedefs
+
+
+class Products(Numbers):
+    """Writes the products of a program; each is a namespace of the text."""
+
+    def _mxv(self, q: Any, made: Any, place: Place) -> None:
+        mask, u = simplified(q.mask), q.vector
+        target, values, c = self.set_of(made), self.values_of(made), self.size(q.nout)
+        assert target is not None
+        if mask is False:
+            self.touch([], [target])
+            self.put(f"clear({target}, a.n{c});")
+            self.later(f"{target}.count = 0; {target}.listed = 1;", target)
+            return
+        facts = ring_facts(q.semiring)
+        pushes, pulls = q.by_column.ready, q.by_row.ready
+        if q.direction != "auto":
+            pushes, pulls = q.direction == "push", q.direction == "pull"
+        elif isinstance(u, Full) and pulls:
+            pushes = False
+        valued = values is not None
+        summed = valued and not facts.is_any  # products at one position are combined
+        if summed and facts.start is None:
+            if not pulls:
+                raise Untraceable("a push whose sums atomics cannot combine")
+            pushes = False
+        number = len(self.products)
+        pull_matrix = self.matrix(q.by_row) if pulls else None
+        push_matrix = self.matrix(q.by_column) if pushes else None
+        names = _Product(number, target, values, c, pull_matrix, push_matrix, summed, facts.early or not valued)
+        self.products.append(self._namespace(q, mask, names, valued, facts))
+        if pushes:
+            self._prepare_push(q, mask, u, names)
+        k = self.counter()
+        edged = self.edged.get(c) is not None
+        pushed, pulled = "2" if edged else "1", "0"
+        if pushes and pulls:
+            self.put(f"if (b.pull{number}) {{")
+            self.indent += 1
+            self._pull(q, mask, u, names, k)
+            if names.summed:
+                self.counted(c, target, k, listed=pulled)
+                self.settle()
+            after = self.pending()
+            self.resume()  # a barrier has just been put
+            self.indent -= 1
+            self.put("} else {")
+            self.indent += 1
+            self._push(q, mask, u, names, made, k)
+            self.indent -= 1
+            self.put("}")
+            self.join_pending(after)
+            listed = f"b.pull{number} ? {pulled} : {pushed}"
+        elif pulls:
+            self._pull(q, mask, u, names, k)
+            listed = pulled
+        else:
+            self._push(q, mask, u, names, made, k)
+            listed = pushed
+        if not names.counts:
+            self.later(f"{target}.count = a.rows{pull_matrix}; {target}.listed = 0;", target)
+        elif not names.counted:
+            self.counted(c, target, k, listed=listed)
+
+    def _namespace(self, q: Any, mask: Any, p: _Product, valued: bool, facts: Any) -> str:
+        """Return the text of the functions of a product."""
+        a = self.matrices[int(p.pull or p.push or 0)]
+        u = q.vector
+        masked = mask if isinstance(mask, Mask) else None
+        form = 0
+        if masked is not None:
+            full = isinstance(masked.store, Full)
+            form = 3 if full else 1 if masked.structural else 2
+            if full and masked.structural:
+                raise Untraceable("a structural mask that is full")
+            if form != 1 and masked.store.values is None:
+                raise Untraceable("a mask of one value")
+        mask_type = np.dtype(np.int8) if masked is None else masked.store.dtype
+        types = typedefs(P=a.pattern.indptr.dtype, A=a.dtype, U=u.dtype, M=mask_type) + column_types(a.pattern)
+        flags = constants(
+            FLIP=q.flip, U_FULL=isinstance(u, Full), MASK=form,
+            COMPLEMENT=bool(masked is not None and masked.complement), VALUED=valued, NATIVE=facts.native,
+            PROBES=tuning.PROBES, TILE=tuning.TILE, EARLY=p.early, PUSHES=p.push is not None,
+            PULLS=p.pull is not None,
+        )  # fmt: skip
+        head = f"namespace p{p.number} {{\nnamespace op {{\nusing namespace ::op;\n}}\n"
+        return f'{head}{semiring(q.semiring)}{types}{flags}#include "program_product.cuh"\n}}\n'
+
+    # -- operands of the device functions --------------------------------------------------------------------
+
+    def _matrix_text(self, p: _Product, m: str) -> str:
+        return f"p{p.number}::Matrix{{a.A{m}, a.iso{m}}}"
+
+    def _columns_text(self, p: _Product, m: str | None) -> str:
+        return f"p{p.number}::open_columns(p{p.number}::ColumnsArgument(a.I{m}))"
+
+    def _vector_text(self, p: _Product, u: Any) -> str:
+        words, values = self.set_of(u), self.values_of(u)
+        iso = "{}" if values is not None else self.typed(u.iso, u.dtype)
+        return f"p{p.number}::Vector{{{words + '.words' if words else 'nullptr'}, {values or 'nullptr'}, {iso}}}"
+
+    def _mask_text(self, p: _Product, mask: Any) -> str:
+        if not isinstance(mask, Mask):
+            return f"p{p.number}::Mask{{nullptr, nullptr}}"
+        words = self.set_of(mask.store)
+        values = None if mask.structural else self.values_of(mask.store)
+        return f"p{p.number}::Mask{{{words + '.words' if words else 'nullptr'}, {values or 'nullptr'}}}"
+
+    def _open_rows(self, mask: Any, c: int) -> str:
+        if isinstance(mask, Mask) and mask.structural and isinstance(mask.store, Bitmap):
+            count = f"{self.set_of(mask.store)}.count"
+            return f"a.n{c} - {count}" if mask.complement else count
+        return f"a.n{c}"
+
+    # -- push ----------------------------------------------------------------------------------------------
+
+    def _prepare_push(self, q: Any, mask: Any, u: Any, p: _Product) -> None:
+        """Clear the result, list the rows where they are not listed, and choose the direction."""
+        number, m = p.number, p.push
+        space, cu = f"p{number}", self.size(q.ninner)
+        words = self.set_of(u)
+        n = f"a.n{cu}"
+        row = self.buffer("row", _column_type(self, cu), (cu, 1))
+        before = self.buffer("before", c_name(self.matrices[int(m or 0)].pattern.indptr.dtype), (cu, 1))
+        p.rows = f"{space}::Rows{{{row}, {before}, b.rows{number}, b.edges{number}}}"
+        self.touch([words], [p.target, row])
+        self.put(f"clear({p.target}, a.n{p.c});")
+        listed = "false"
+        if words is not None and self.edged.get(cu) == m:
+            listed = f"({words}.listed == 2)"
+            p.rows = (
+                f"({listed} ? {space}::Rows{{{words}.list, {words}.before, {words}.count, {words}.edges}} : {p.rows})"
+            )
+        k = self.counter()
+        packing = f"Packing{{int(a.shift{m})}}"
+        count = f"{words}.count" if words else n
+        # With so many entries a pull is chosen without counting edges.
+        crowded = f"{count} * i64(CROWDED_SHARE) >= {n}" if p.pull is not None else "false"
+        estimate = f"i64(f64(a.nvals{m}) * f64({count}) / f64({n} > 0 ? {n} : 1))"
+        self.put(f"if (!{listed} && !({crowded})) {{")
+        self.indent += 1
+        self.point(self.items(u))
+        source = words or f"Positions<{_column_type(self, cu)}, i32>{{nullptr, nullptr, nullptr, {n}, 0, 0}}"
+        into = f"{space}::Rows{{{row}, {before}, 0, 0}}"
+        self.put(f"{space}::measure(g, {k}, b.c{k}, {packing}, a.P{m}, {source}, {n}, {into});")
+        amount = f"counted[{k}] - b.c{k}"
+        self.put(
+            f"g.barrier([&] {{ b.rows{number} = {packing}.rows({amount}); b.edges{number} = {packing}.edges({amount}); "
+            f"b.c{k} = counted[{k}]; }});"
+        )
+        self.indent -= 1
+        self.put("}")
+        if p.pull is not None:
+            edges = f"b.edges{number}"
+            if words is not None:
+                edges = f"({listed} ? {words}.edges : ({crowded}) ? {estimate} : {edges})"
+            self.later(
+                f"b.pull{number} = ({crowded} && !{listed}) || {space}::prefers_pull(a.nvals{m}, a.n{p.c}, "
+                f"{self._open_rows(mask, p.c)}, {count}, {edges});"
+            )
+        self.barrier()
+
+    def masked(self, mask: Any) -> list[str | None]:
+        """Return the variables that a simplified mask reads."""
+        if not isinstance(mask, Mask):
+            return []
+        return [self.set_of(mask.store), None if mask.structural else self.values_of(mask.store)]
+
+    def _push(self, q: Any, mask: Any, u: Any, p: _Product, made: Any, k: int) -> None:
+        number, m, target = p.number, p.push, p.target
+        space = f"p{number}"
+        sums = p.values or "nullptr"
+        start = ring_facts(q.semiring).start
+        if p.summed:
+            sums = self.buffer("sums", c_name(q.semiring.z), (p.c, 1), start)
+        reads = [self.set_of(u), self.values_of(u), *self.masked(mask)]
+        # The result was cleared, and its rows listed, before.
+        self.touch(reads, [target, p.values])
+        self.point(f"({p.rows}).edges")
+        edged = self.edged.get(p.c) is not None
+        offsets = c_name(self.matrices[int(m or 0)].indptr.dtype)
+        degrees = f"a.P{self.edged[p.c]}" if edged else f"(const {offsets}*)nullptr"
+        packing = f"Packing{{{self.shift(p.c)}}}"
+        self.put(
+            f"{space}::push(g, room, {k}, b.c{k}, {packing}, a.P{m}, {self._columns_text(p, m)}, "
+            f"{self._matrix_text(p, m or '')}, {self._mask_text(p, mask)}, {p.rows}, {self._vector_text(p, u)}, "
+            f"{target}, {sums}, {degrees});"
+        )
+        if p.summed:
+            # The sums are stored along the list of the result.
+            self.counted(p.c, target, k, listed="2" if edged else "1")
+            p.counted = True
+            self.barrier()
+            assert start is not None
+            self.finish(made, sums, f"{sums}[i]", self.held(start))
+
+    def finish(self, made: Any, sums: str, value: str, start: str) -> None:
+        """Store the values that were combined, and prepare their slots for the next time."""
+        target, values = self.set_of(made), self.values_of(made)
+        self.touch([target], [values, sums])
+        self.point(self.items(made))
+        self.put(f"each_entry({target}, {self.n(made)}, [&](i64 i) {{ {values}[i] = {value}; {sums}[i] = {start}; }});")
+
+    # -- pull ----------------------------------------------------------------------------------------------
+
+    def _pull(self, q: Any, mask: Any, u: Any, p: _Product, k: int) -> None:
+        number, m, target = p.number, p.pull, p.target
+        space, n = f"p{number}", f"a.n{p.c}"
+        reads = [self.set_of(u), self.values_of(u), *self.masked(mask)]
+        whole = isinstance(u, Full) and not isinstance(mask, Mask)  # the pattern determines the rows of the result
+        operands = (
+            f"a.P{m}, {self._columns_text(p, m)}, {self._matrix_text(p, m or '')}, {self._vector_text(p, u)}, "
+            f"{self._mask_text(p, mask)}"
+        )
+        self.touch(reads, [target, p.values])
+        values = p.values or f"({c_name(q.semiring.z)}*)nullptr"
+        shift = self.shift(p.c)
+        p.counts = not whole
+        if whole:
+            self.present.add(m or "")
+            self.point(f"a.nvals{m}")
+            self.put(f"copy_presence({target}.words, a.present{m}, {n});")
+        if p.early:
+            if not whole:
+                self.point(f"{n} + a.nvals{m} / 8")
+            self.put(f"{space}::pull(g, {k}, {shift}, {operands}, {target}, {values}, {n});")
+            return
+        hits = self.buffer("hit", "bool", ("tiles", m))
+        carry = self.buffer("carry", c_name(q.semiring.z), ("tiles", m))
+        self.tiled.add(m or "")
+        tiles = f"a.first_row{m}, a.tiles{m}"
+        if not whole:
+            if p.push is None:  # else it was cleared for either direction
+                self.put(f"clear_words({target}.words, {n});")
+                self.barrier()
+            self.touch(reads, [target, p.values])
+            self.point(f"a.nvals{m} + {n}")
+        self.put(
+            f"{space}::pull_tiles(room, {operands}, {target}.words, {values}, {n}, a.nvals{m}, {tiles}, {hits}, "
+            f"{carry});"
+        )
+        self.barrier()
+        self.touch([], [target, p.values])
+        ends = f"a.P{m}, a.first_row{m}, {hits}, {carry}, a.tiles{m}"
+        self.put(f"{space}::complete({ends}, {target}.words, {values}, {n});")
+        if not whole:
+            self.barrier()
+            self.touch([target])
+            self.put(f"{space}::count_bits(g, {k}, {shift}, {target}.words, {n});")
+
+
+class _Product:
+    """The names of a product in the text."""
+
+    def __init__(
+        self, number: int, target: str, values: str | None, c: int, pull: str | None, push: str | None, summed: bool,
+        early: bool,
+    ) -> None:  # fmt: skip
+        self.number, self.target, self.values, self.c = number, target, values, c
+        self.pull, self.push, self.summed, self.early = pull, push, summed, early
+        self.rows = ""
+        # Whether a counter has the number of entries of the result, and whether it was assigned.
+        self.counts, self.counted = True, False
+
+
+def _column_type(text: Numbers, c: int) -> str:
+    return c_name(index_dtype(text.sizes[c]))

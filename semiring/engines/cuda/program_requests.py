@@ -1,0 +1,431 @@
+"""The CUDA text of each request: loops that all threads of a program share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...dtypes import c_name
+from ...formats import Bitmap, Full
+from ...operators.types import TypedMonoid
+from ..constants import POSITIONS
+from ..operands import Mask, simplified
+from ..program import Structure, Values
+from ..program_lifetimes import Place
+from ..program_text import KINDS
+from ..traced import Untraceable
+from .algebra import native_atomic, start_value
+from .program_products import Products
+from .program_text import cast
+
+_BOOL = np.dtype(np.bool_)
+
+
+class Requests(Products):
+    """Writes the steps of a program that are requests."""
+
+    def masked(self, mask: Any) -> list[str | None]:
+        """Return the variables that a simplified mask reads."""
+        if not isinstance(mask, Mask):
+            return []
+        return [self.set_of(mask.store), None if mask.structural else self.values_of(mask.store)]
+
+    def operands(self, *stores: Any) -> list[str | None]:
+        """Return the variables of stores."""
+        return [part for store in stores for part in (self.set_of(store), self.values_of(store))]
+
+    def emptied(self, made: Any, sparse: str) -> None:
+        """Clear a result that is filled along a list, where it is."""
+        target = self.set_of(made)
+        self.put(f"if ({sparse}) {{ clear({target}, {self.n(made)}); g.barrier(); }}")
+
+    # -- a subset of the positions of an operand -----------------------------------------------------------
+
+    def _filtered(self, a: Any, made: Any, test: str, reads: list[str | None]) -> None:
+        """The entries of a for which the test holds."""
+        target, values, n = self.set_of(made), self.values_of(made), self.n(made)
+        assert target is not None
+        driver, c = self.set_of(a), self.size(made.size)
+        self.touch([*self.operands(a), *reads], [target, values])
+        sparse = "false" if driver is None else f"{driver}.sparse({n})"
+        if driver is not None:
+            self.prefer_list(driver, n)
+            self.emptied(made, sparse)
+        self.point(self.items(a))
+        k = self.counter()
+        store = f"{values}[i] = {self.value(a, 'i')}; " if values else ""
+        keep = f"[&](i64 i) {{ if (!({test})) return false; {store}return true; }}"
+        word = f"[&](i64 w) {{ return {f'valid_bits({n}, w)' if driver is None else f'{driver}.words[w]'}; }}"
+        dense = f"keep_words(g, {target}, {k}, {self.shift(c)}, {n}, {word}, keep);"
+        self.put("{")
+        self.put(f"    const auto keep = {keep};")
+        if driver is None:
+            self.put(f"    {dense}")
+        else:
+            self.put(f"    if ({sparse}) keep_listed(g, {target}, {k}, b.c{k}, {self.shift(c)}, {driver}, keep);")
+            self.put(f"    else {dense}")
+        self.put("}")
+        self.counted(c, target, k, listed=f"{sparse} ? 1 : 0" if driver else "0")
+
+    def _select(self, q: Any, made: Any, place: Place) -> None:
+        test = cast(self._unary(q.op, q.k, q.a), _BOOL)
+        self._filtered(q.a, made, test, [])
+
+    def _keep(self, q: Any, made: Any, place: Place) -> None:
+        mask = simplified(q.mask)
+        self._filtered(q.a, made, self.admits(mask, "i"), self.masked(mask))
+
+    def _outside(self, q: Any, made: Any, place: Place) -> None:
+        index = q.rows
+        if index.array is not None or index.step != 1:
+            raise Untraceable("a region that is no range")
+        first, last = self.number(index.start), self.number(index.start + index.count)
+        self._filtered(q.a, made, f"!({first} <= i && i < {last})", [])
+
+    # -- element by element --------------------------------------------------------------------------------
+
+    def _apply(self, q: Any, made: Any, place: Place) -> None:
+        a = q.a
+        old = a.values if isinstance(a.values, Values) else None
+        if old is not None and old.dtype == made.dtype and self.lifetimes.dead(old, place):
+            self.homes[id(made.values)] = self.home(old)
+            self.lifetimes.kept.append(made.values)
+            self.in_place.add(id(made))
+        values = self.values_of(made)
+        if isinstance(a, Full):
+            self.touch(local_reads=self.operands(a), local_writes=[values])
+        else:
+            self.touch(self.operands(a), [values])
+        self.point(self.items(a))
+        self.put(f"{self.each(a)}{values}[i] = {self._unary(q.op, q.k, a)}; }});")
+
+    def _unary(self, op: Any, k: Any, store: Any) -> str:
+        """Return the text of op(x, i, j, k)."""
+        name = self.operator("indexunary", op)
+        x = self.value(store, "i") if "x" in op.uses else f"{c_name(op.x)}()" if " " not in c_name(op.x) else "0"
+        thunk = self.typed(k, op.k) if "k" in op.uses else "0"
+        return f"{name}({x}, i, i64(0), {thunk})"
+
+    def _binary(self, op: Any, x: str, y: str) -> str:
+        positions = ", i, i64(0), i, i64(0)" if op.uses & POSITIONS else ""
+        return f"{self.operator('binary', op)}({x}, {y}{positions})"
+
+    def _ewise(self, q: Any, made: Any, place: Place) -> None:
+        a, b, mask = q.a, q.b, simplified(q.mask)
+        target, values, n, c = self.set_of(made), self.values_of(made), self.n(made), self.size(made.size)
+        x, y = self.value(a, "i"), self.value(b, "i")
+        both = self._binary(q.op, x, y)
+        if q.mode == "fill":
+            left = self._binary(q.op, x, self.typed(q.beta, q.op.y))
+            right = self._binary(q.op, self.typed(q.alpha, q.op.x), y)
+        else:
+            left, right = cast(x, q.op.z), cast(y, q.op.z)
+        sa, sb = self.set_of(a), self.set_of(b)
+        in_a, in_b = self.has(a, "i"), self.has(b, "i")
+        if target is not None:
+            self.touch([*self.operands(a, b), *self.masked(mask)], [target, values])
+        else:
+            if values is None:
+                self.put(";")
+                return
+            self.touch(local_reads=self.operands(a, b), local_writes=[values])
+            self.point(n)
+            choice = both
+            if sa is not None or sb is not None:
+                choice = f"{in_b} ? {both} : {left}" if sa is None else f"{in_a} ? {both} : {right}"
+            self.put(f"each_position({n}, [&](i64 i) {{ {values}[i] = {choice}; }});")
+            return
+        admitted = self.admits(mask, "i")
+        intersects = q.mode == "intersect"
+        sets = [each for each in (sa, sb) if each]
+        if intersects:
+            sparse = " || ".join(f"{each}.sparse({n})" for each in sets) or "false"
+        else:
+            sparse = " && ".join(f"{each}.sparse({n})" for each in sets) if sa and sb else "false"
+        if sparse != "false":
+            for each in sets:
+                self.prefer_list(each, n)
+            self.emptied(made, sparse)
+        if intersects and sparse != "false":
+            items = f"(({sparse}) ? i64(0) : {n})"
+        else:
+            items = f"(({sparse}) ? {sa}.count + {sb}.count : {n})" if sparse != "false" else n
+        self.point(items)
+        k = self.counter()
+        store = f"{values}[i] = {{}}; " if values else ""
+
+        def keep(condition: str, value: str) -> str:
+            return f"[&](i64 i) {{ if (!({condition})) return false; {store.format(value)}return true; }}"
+
+        def words(union: bool) -> str:
+            parts = [f"{each}.words[w]" for each in sets]
+            every = not parts or (union and len(parts) == 1)
+            text = f"valid_bits({n}, w)" if every else (" | " if union else " & ").join(parts)
+            return f"[&](i64 w) {{ return {text}; }}"
+
+        self.put("{")
+        base = f"g, {target}, {k}, b.c{k}, {self.shift(c)}"
+        dense = f"keep_words(g, {target}, {k}, {self.shift(c)}, {n}, "
+        if intersects:
+            if len(sets) == 2:
+                test = f"{in_a} && {in_b} && {admitted}"
+                self.put(f"    const auto keep = {keep(test, both)};")
+                first = f"{sa}.sparse({n}) && !({sb}.sparse({n}) && {sb}.count < {sa}.count)"
+                self.put(f"    if ({first}) keep_listed({base}, {sa}, keep);")
+                self.put(f"    else if ({sb}.sparse({n})) keep_listed({base}, {sb}, keep);")
+                self.put(f"    else {dense}{words(False)}, keep);")
+            else:
+                self.put(f"    const auto keep = {keep(admitted, both)};")
+                if sets:
+                    self.put(f"    if ({sparse}) keep_listed({base}, {sets[0]}, keep); else")
+                self.put(f"    {dense}{words(False)}, keep);")
+        else:
+            value = both if sa is None and sb is None else f"{in_a} ? ({in_b} ? {both} : {left}) : {right}"
+            self.put(f"    const auto keep = {keep(admitted, value)};")
+            if sparse != "false":
+                self.put(f"    const auto rest = {keep(f'!{in_a} && {admitted}', right)};")
+                self.put(f"    if ({sparse}) {{")
+                self.put(f"        keep_listed({base}, {sa}, keep);")
+                self.put(f"        keep_listed({base}, {sb}, rest);")
+                self.put("    } else")
+            self.put(f"    {dense}{words(True)}, keep);")
+        self.put("}")
+        self.counted(c, target, k, listed=f"({sparse}) ? 1 : 0" if sparse != "false" else "0")
+
+    # -- writes --------------------------------------------------------------------------------------------
+
+    def _taken(self, part: Any, others: list[Any], place: Place) -> bool:
+        """Return whether a result may take the buffer of a part of its target."""
+        return part is not None and self.lifetimes.dead(part, place) and not any(part is other for other in others)
+
+    def _write_vector(self, q: Any, made: Any, place: Place) -> None:
+        """C<M, replace> accum= T; the buffers of C become those of the result where nothing reads C later."""
+        old, t, mask, accum = q.c, q.t, simplified(q.mask), q.accum
+        if accum is not None and accum.uses & POSITIONS:
+            raise Untraceable("an accumulator that reads positions")
+        s_old = old.words if isinstance(old, Bitmap) else None
+        v_old = old.values if isinstance(old.values, Values) else None
+        if isinstance(made, Bitmap) and s_old is None:
+            raise Untraceable("a write that may delete entries of a full Vector")
+        others = [part for item in (t, *([mask.store] if isinstance(mask, Mask) else [])) for part in _halves(item)]
+        if isinstance(made, Bitmap) and self._taken(s_old, others, place):
+            self.homes[id(made.words)] = self.home(s_old)
+            self.in_place.add(id(made))
+        made_values = made.values if isinstance(made.values, Values) else None
+        if made_values is not None and self._taken(v_old, others, place) and v_old.dtype == made.dtype:  # type: ignore[union-attr]
+            self.homes[id(made_values)] = self.home(v_old)
+            self.in_place.add(id(made))
+        self.lifetimes.kept += [getattr(made, "words", None), made_values]
+        target, values, n, c = self.set_of(made), self.values_of(made), self.n(made), self.size(made.size)
+        source = self.set_of(old)
+        set_in_place, values_in_place = target == source, values == self.values_of(old)
+        # What becomes of a position: its value if C has an entry, and if T is written to it.
+        had_value = "" if values is None or values_in_place else f"{values}[i] = {self.value(old, 'i')}; "
+        put = self._put_text(made, old, t, accum, values)
+        admitted = self.admits(mask, "i")
+        in_t = self.has(t, "i")
+        reads = [*self.operands(old, t), *self.masked(mask)]
+        if target is None:
+            self._write_to_full(q, made, mask, (admitted, in_t, had_value, put), reads)
+            return
+        self.touch(reads, [target, values])
+        assert source is not None
+        listed_mask = isinstance(mask, Mask) and not mask.complement and isinstance(mask.store, Bitmap)
+        # Whether entries of C may be deleted where the driver has none.
+        deletes = (q.replace and mask is not True) or (accum is None and isinstance(t, Bitmap) and not listed_mask)
+
+        def change(admitted: str, in_t: str) -> str:
+            return (
+                f"[&](i64 i, bool had) {{ if ({admitted}) {{ if ({in_t}) {{ {put}return true; }} "
+                + ("if (had) { " + had_value + "} return had; }" if accum is not None else "return false; }")
+                + (" return false; }" if q.replace else " if (had) { " + had_value + "} return had; }")
+            )
+
+        driver = self._driver(t, mask, accum)
+        sparse = "false"
+        if set_in_place and (values is None or values_in_place) and driver is not None:
+            sparse = f"{driver}.sparse({n})" + (f" && {source}.sparse({n})" if deletes else "")
+            self.prefer_list(driver, n)
+            if deletes:
+                self.prefer_list(source, n)
+        self.point(f"(({sparse}) ? {driver}.count : {n})" if sparse != "false" else n)
+        k = self.counter(2)
+        dense = f"change_words(g, {target}, {source}.words, {k}, {self.shift(c)}, {n}, change);"
+        self.put("{")
+        self.put(f"    const auto change = {change(admitted, in_t)};")
+        if sparse == "false":
+            self.put(f"    {dense}")
+        else:
+            self.put(f"    if ({sparse}) {{")
+            base = f"g, {target}, {k}, b.c{k}, {self.shift(c)}"
+            # What visits the driver's entries need not test for them.
+            by_mask = (
+                isinstance(mask, Mask) and mask.structural and not mask.complement and driver == self.set_of(mask.store)
+            )
+            known = change("true" if by_mask else admitted, "true" if driver == self.set_of(t) else in_t)  # fmt: skip
+            self.put(f"        change_listed({base}, {driver}, {known});")
+            if deletes:
+                # Entries of C that no entry of the driver visits; those that it visits are the same afterwards.
+                visited = f"{driver}.has(i)"
+                gone = f"[&](i64 i, bool had) {{ return had && ({visited} || change(i, had)); }}"
+                self.put(f"        change_listed({base}, {source}, {gone});")
+            self.put(f"    }} else {dense}")
+        self.put("}")
+        shift = self.shift(c)
+        added, gone = (f"i64((counted[{n}] - b.c{n}) >> {shift})" for n in (k, k + 1))
+        # A list from which entries were removed is not current.
+        self.later(
+            f"{{ const bool along = {sparse}; const i64 added = {added}, gone = {gone}; "
+            f"{target}.listed = along && gone == 0 && {target}.listed != 0 ? 1 : 0; "
+            f"{target}.count = (along ? {target}.count : 0) + added - gone; "
+            f"b.c{k} = counted[{k}]; b.c{k + 1} = counted[{k + 1}]; }}",
+            target,
+        )
+
+    def _driver(self, t: Any, mask: Any, accum: Any) -> str | None:
+        """Return the positions outside of which a write changes nothing, deletions aside."""
+        listed = isinstance(mask, Mask) and not mask.complement and isinstance(mask.store, Bitmap)
+        if listed and (isinstance(t, Full) or accum is None):
+            return self.set_of(mask.store)
+        return self.set_of(t)
+
+    def _put_text(self, made: Any, old: Any, t: Any, accum: Any, values: str | None) -> str:
+        """Return the statements that write an entry of T, where `had` says whether C has one."""
+        if values is None:
+            return ""
+        alone = cast(self.value(t, "i"), made.dtype)
+        if accum is None:
+            return f"{values}[i] = {alone}; "
+        combined = cast(self._binary(accum, self.value(old, "i"), self.value(t, "i")), made.dtype)
+        return f"{values}[i] = had ? {combined} : {alone}; "
+
+    def _write_to_full(
+        self, q: Any, made: Any, mask: Any, texts: tuple[str, str, str, str], reads: list[str | None]
+    ) -> None:
+        """The result has entries everywhere."""
+        admitted, in_t, had_value, put = texts
+        values, n = self.values_of(made), self.n(made)
+        if values is None:
+            self.put(";")
+            return
+        had = self.has(q.c, "i")
+        rest = f"else if (had) {{ {had_value}}} " if had_value else ""
+        change = f"[&](i64 i) {{ const bool had = {had}; if ({admitted} && {in_t}) {{ {put}}} {rest}}}"
+        driver = self._driver(q.t, mask, q.accum) if not had_value and had == "true" else None
+        if driver is None:
+            self.touch(local_reads=reads, local_writes=[values])
+        else:
+            self.touch(reads, [values])
+            self.prefer_list(driver, n)
+        self.point(n if driver is None else f"({driver}.sparse({n}) ? {driver}.count : {n})")
+        visit = f"each_position({n}, " if driver is None else f"each_entry({driver}, {n}, "
+        self.put(f"{visit}{change});")
+
+    # -- positions by index --------------------------------------------------------------------------------
+
+    def _extract_vector(self, q: Any, made: Any, place: Place) -> None:
+        u, index = q.u, q.index
+        target, values, n, c = self.set_of(made), self.values_of(made), self.n(made), self.size(made.size)
+        k = self._index_text(index)
+        if target is None:
+            self.touch(self.operands(u), local_reads=[self._index_home(index)], local_writes=[values])
+        else:
+            self.touch([*self.operands(u), self._index_home(index)], [target, values])
+        self.point(n)
+        store = f"{values}[i] = {self.value(u, 'j')}; " if values else ""
+        if target is None:
+            self.put(f"each_position({n}, [&](i64 i) {{ const i64 j = {k}; {store}}});")
+            return
+        counter = self.counter()
+        keep = f"[&](i64 i) {{ const i64 j = {k}; if (!{self.has(u, 'j')}) return false; {store}return true; }}"
+        word = f"[&](i64 w) {{ return valid_bits({n}, w); }}"
+        self.put(f"keep_words(g, {target}, {counter}, {self.shift(c)}, {n}, {word}, {keep});")
+        self.counted(c, target, counter, listed="0")
+
+    def _index_home(self, index: Any) -> str | None:
+        return f"b.{self.home(index.array)}" if isinstance(index.array, Values) else None
+
+    def _index_text(self, index: Any) -> str:
+        """Return the text of index[i]."""
+        if isinstance(index.array, Values):
+            return f"i64(b.{self.home(index.array)}[i])"
+        if index.array is not None:
+            raise Untraceable("an index that is an array")
+        return f"{self.number(index.start)} + {self.number(index.step)} * i"
+
+    def _scatter_vector(self, q: Any, made: Any, place: Place) -> None:
+        u, dup = q.u, q.dup
+        target, values, n, c = self.set_of(made), self.values_of(made), self.n(made), self.size(made.size)
+        assert target is not None
+        assert values is not None
+        at = self._index_text(q.index)
+        driver, size = self.set_of(u), self.n(u)
+        if dup is None:
+            sums = self.buffer("last", "i64", (c, 1), np.int64(-1))
+            update = f"atomicMax({sums} + j, i);"
+        else:
+            start = _start_of(dup, made.dtype, u.dtype)
+            if start is None:
+                raise Untraceable(f"a scatter that combines by {dup.name}")
+            sums = self.buffer("sums", c_name(made.dtype), (c, 1), start)
+            native = native_atomic(dup)
+            name = self.operator("binary", dup)
+            kind = c_name(made.dtype)
+            combine = f"[=]({kind} x, {kind} y) {{ return {cast(f'{name}(x, y)', made.dtype)}; }}"
+            update = f"atomic_combine<{native}>({sums} + j, {cast(self.value(u, 'i'), made.dtype)}, {combine});"
+        self.touch([*self.operands(u), self._index_home(q.index)], [target, values, sums])
+        sparse = "false" if driver is None else f"{driver}.sparse({size})"
+        self.put(f"clear({target}, {n});")
+        self.barrier()
+        self.point(self.items(u))
+        k = self.counter()
+        shift = self.shift(c)
+        self.put("{")
+        claim = f"[&](i64 i, i64& j) {{ j = {at}; {update} return bit_claim({target}.words, j); }}"
+        self.put(f"    const auto claim = {claim};")
+        if driver is not None:
+            self.put(f"    if ({sparse}) claim_listed(g, {target}, {k}, b.c{k}, {shift}, {driver}, claim); else")
+        self.put("    {")
+        self.put("        u64 mine = 0;")
+        self.put(f"        {self.each(u)}i64 j; mine += u64(claim(i, j)) << {shift}; }});")
+        self.put(f"        g.count({k}, mine);")
+        self.put("    }")
+        self.put("}")
+        self.counted(c, target, k, listed=f"{sparse} ? 1 : 0" if driver else "0")
+        self.barrier()
+        value = cast(self.value(u, f"{sums}[i]"), made.dtype) if dup is None else f"{sums}[i]"
+        self.finish(made, sums, value, "-1" if dup is None else self.held(start))
+
+    # -- reductions ----------------------------------------------------------------------------------------
+
+    def _reduce_scalar(self, q: Any, made: Any, place: Place) -> None:
+        a, add = q.a, q.monoid
+        kind, z = made.number.kind, c_name(add.z)
+        name = self.operator("binary", add.op)
+        hits, parts = self.buffer("hits", "bool", "blocks"), self.buffer("parts", z, "blocks")
+        combine = f"[=]({z} x, {z} y) {{ return {cast('x' if add.is_any else f'{name}(x, y)', add.z)}; }}"
+        if isinstance(a, Full):
+            self.touch([], [parts], local_reads=self.operands(a))
+        else:
+            self.touch(self.operands(a), [parts])
+        self.point(self.items(a))
+        visit = self.each(a).replace("[&](i64 i) { ", "")
+        each = f"[&](auto f) {{ {visit}f); }}"
+        value = f"[&](i64 i) {{ return {cast(self.value(a, 'i'), add.z)}; }}"
+        self.put(f"reduce_parts<{z}>({hits}, {parts}, {each}, {value}, {combine});")
+        self.barrier()
+        text = cast(f"combine_parts<{z}>({hits}, {parts}, {combine})", KINDS[kind])
+        self.put(f"{self.number(made.number)} = {text};")
+        self.touch([parts])
+
+
+def _halves(item: Any) -> list[Any]:
+    return [part for part in (getattr(item, "words", None), item.values) if isinstance(part, (Structure, Values))]
+
+
+def _start_of(dup: Any, made: np.dtype[Any], given: np.dtype[Any]) -> Any:
+    """Return e with dup(e, x) = x for all x, or None; atomics must combine the type of the result."""
+    if not dup.x == dup.y == dup.z == made == given or "commutative" not in dup.laws:
+        return None
+    return start_value(TypedMonoid(dup, None, None))

@@ -1,0 +1,279 @@
+"""The parts that the CUDA text of every request consists of: numbers, constants, entries, operators, barriers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from ...dtypes import c_name
+from ...formats import Bitmap, index_dtype
+from ..operands import Mask
+from ..program import Program, Structure, Values
+from ..program_text import KINDS, ProgramText
+from ..traced import Number, Typed
+from . import specialise
+from .program_counters import FIRST_COUNTER
+
+TYPES = {"int": "i64", "float": "f64", "bool": "i64"}
+
+
+_Pending = tuple[dict[str, set[str]], list[str], set[str]]
+
+
+def _untouched() -> dict[str, set[str]]:
+    return {"r": set(), "w": set(), "lr": set(), "lw": set()}
+
+
+class Text(ProgramText):
+    """The text of a program as one kernel.
+
+    A barrier separates a request from what it depends on: `touch` knows what was read and written since the last one.
+    What a request counts is assigned behind the next barrier.
+    """
+
+    def __init__(self, program: Program) -> None:
+        super().__init__(program)
+        self.operators: list[str] = []
+        self._operator_names: dict[Any, str] = {}
+        self.products: list[Any] = []
+        # Buffers of fixed use beside the homes: the name, the type, and how many elements (an expression of sizes).
+        self.buffers: list[tuple[str, str, Any]] = []
+        self.points = 0
+        self.counters = FIRST_COUNTER
+        self._touched = _untouched()
+        self._waiting: list[str] = []  # statements for behind the next barrier
+        self._awaited: set[str] = set()  # the variables that they assign
+        # The matrix that vectors of a size are pushed through, where all pushes are through one.
+        self.edged: dict[int, str | None] = {}
+        # Matrices of which a product reads tiles of rows, and the rows that have entries.
+        self.tiled: set[str] = set()
+        self.present: set[str] = set()
+
+    # -- numbers -------------------------------------------------------------------------------------------
+
+    def number(self, value: Any) -> str:
+        """Return the text of a number."""
+        if isinstance(value, Typed):
+            value = value.number
+        if isinstance(value, Number):
+            return f"s.{self.variable(value)}"
+        if isinstance(value, bool):
+            return str(value).lower()
+        if isinstance(value, int):
+            return f"i64({value})" if value in (-1, 0, 1, 2) else self.held(np.int64(value))
+        return self.held(np.float64(value))
+
+    def held(self, value: np.generic) -> str:
+        """Return the text of a constant, which is an argument."""
+        return f"a.{self.constant(value)}"
+
+    def typed(self, value: Any, dtype: np.dtype[Any]) -> str:
+        """Return the text of a scalar operand in a type."""
+        if isinstance(value, Typed):
+            text = self.number(value.number)
+            return cast(f"({text} != 0)" if value.number.kind == "bool" else text, dtype)
+        if isinstance(value, np.generic):
+            return cast(self.held(value), dtype)
+        return self.held(dtype.type(value))
+
+    # -- operators -----------------------------------------------------------------------------------------
+
+    def operator(self, kind: str, op: Any) -> str:
+        """Return the name of the device function of an operator; kind: ``"binary"`` or ``"indexunary"``."""
+        found = self._operator_names.get((kind, op))
+        if found is None:
+            found = self._operator_names[kind, op] = f"f{len(self.operators)}"
+            self.operators.append(getattr(specialise, kind)(found, op))
+        return found
+
+    # -- entries -------------------------------------------------------------------------------------------
+
+    def set_of(self, store: Any) -> str | None:
+        """Return the variable with the positions of a store; None for a full one."""
+        return f"b.{self.home(store.words)}" if isinstance(store, Bitmap) else None
+
+    def values_of(self, store: Any) -> str | None:
+        """Return the variable with the values of a store; None where all share one."""
+        return f"b.{self.home(store.values)}" if isinstance(store.values, Values) else None
+
+    def n(self, store: Any) -> str:
+        """Return the text of the size of a store."""
+        return f"a.n{self.size(store.size)}"
+
+    def value(self, store: Any, i: str) -> str:
+        """Return the text of the value of an entry."""
+        values = self.values_of(store)
+        return self.typed(store.iso, store.dtype) if values is None else f"{values}[{i}]"
+
+    def has(self, store: Any, i: str) -> str:
+        """Return the text of the presence of a position; ``true`` where all are present."""
+        found = self.set_of(store)
+        return "true" if found is None else f"{found}.has({i})"
+
+    def admits(self, mask: Mask | bool, i: str) -> str:
+        """Return the text of whether a simplified mask admits a position."""
+        if isinstance(mask, bool):
+            return str(mask).lower()
+        store: Any = mask.store
+        inside = self.has(store, i)
+        if not mask.structural:
+            inside = f"{inside} && {self.value(store, i)} != {cast('0', store.dtype)}"
+        return f"!({inside})" if mask.complement else f"({inside})"
+
+    def shift(self, c: int) -> str:
+        """Return the text of the bits below the rows in counts of vectors of a size."""
+        m = self.edged.get(c)
+        return "0" if m is None else f"int(a.shift{m})"
+
+    def set_type(self, c: int) -> str:
+        """Return the type of the positions of vectors of a size."""
+        m = self.edged.get(c)
+        offsets = np.dtype(np.int32) if m is None else self.matrices[int(m)].indptr.dtype
+        return f"Positions<{c_name(index_dtype(self.sizes[c]))}, {c_name(offsets)}>"
+
+    def counter(self, count: int = 1) -> int:
+        """Return the first of new counters."""
+        first, self.counters = self.counters, self.counters + count
+        return first
+
+    def buffer(self, stem: str, dtype: str, count: Any, fill: Any = None) -> str:
+        """Return an argument that points to memory of the program.  count: its elements; fill: their initial value."""
+        name = f"{stem}{len(self.buffers)}"
+        self.buffers.append((name, dtype, (count, fill)))
+        return f"a.{name}"
+
+    # -- barriers ------------------------------------------------------------------------------------------
+
+    def touch(
+        self,
+        reads: Iterable[str | None] = (),
+        writes: Iterable[str | None] = (),
+        *,
+        local_reads: Iterable[str | None] = (),
+        local_writes: Iterable[str | None] = (),
+    ) -> None:
+        """Put a barrier here if a request with these operands must not run beside those since the last one.
+
+        local_reads, local_writes: values that the thread of position i alone reads and writes at i, in a loop over all
+        positions, where each thread always has the same ones.
+        """
+        now = {
+            kind: {name for name in names if name}
+            for kind, names in (("r", reads), ("w", writes), ("lr", local_reads), ("lw", local_writes))
+        }
+        past = self._touched
+        touches = now["r"] | now["w"] | now["lr"] | now["lw"]
+        clash = (
+            touches & (past["w"] | self._awaited)
+            or (now["w"] | now["lw"]) & past["r"]
+            or (now["r"] | now["w"]) & past["lw"]
+            or now["w"] & past["lr"]
+        )
+        if clash:
+            self.barrier()
+        for kind, names in now.items():
+            self._touched[kind] |= names
+
+    def known(self, *variables: str | None) -> None:
+        """Put a barrier here if the numbers of entries are assigned behind the next one."""
+        if not self._awaited.isdisjoint(variables):
+            self.barrier()
+
+    def barrier(self) -> None:
+        """Put a barrier, and what waits for it."""
+        waiting, self._waiting = self._waiting, []
+        if waiting:
+            self.put("g.barrier([&] {")
+            for statement in waiting:
+                self.put(f"    {statement}")
+            self.put("});")
+        else:
+            self.put("g.barrier();")
+        self._touched, self._awaited = _untouched(), set()
+
+    def settle(self) -> None:
+        """Put a barrier if any request has run since the last one."""
+        if self.unsettled():
+            self.barrier()
+
+    def unsettled(self) -> bool:
+        """Return whether any request has run since the last barrier."""
+        return any(self._touched.values()) or bool(self._waiting)
+
+    def later(self, statement: str, *variables: str) -> None:
+        """Put a statement behind the next barrier, which assigns variables."""
+        self._waiting.append(statement)
+        self._awaited |= set(variables)
+
+    def pending(self) -> _Pending:
+        """Return what the next barrier separates, for another block of the program."""
+        return {kind: set(names) for kind, names in self._touched.items()}, list(self._waiting), set(self._awaited)
+
+    def resume(self, pending: _Pending | None = None) -> None:
+        """Continue with what `pending` returned; None: behind a barrier."""
+        touched, waiting, awaited = pending or (_untouched(), [], set())
+        self._touched = {kind: set(names) for kind, names in touched.items()}
+        self._waiting, self._awaited = list(waiting), set(awaited)
+
+    def join_pending(self, other: _Pending) -> None:
+        """Continue after two blocks of which one was executed; neither leaves a statement that waits."""
+        assert not other[1]
+        assert not self._waiting
+        for kind, names in other[0].items():
+            self._touched[kind] |= names
+
+    def point(self, items: str) -> None:
+        """Put a place where the first block continues with all others if it has so many items to process."""
+        self.points += 1
+        k = self.points
+        self.put_at(0, f"point_{k}:")
+        self.put(f"if (alone && ({items}) > i64(ALONE_MOST) && gridDim.x > 1) {{ s.point = {k}; goto together; }}")
+        self.put(f"s.work += {items};")
+
+    def prefer_list(self, positions: str | None, n: str) -> None:
+        """List the entries here if they are few and not listed; behind `touch`."""
+        if positions is None:
+            return
+        k = self.counter()
+        self.put(
+            f"if ({positions}.unlisted({n})) {{ relist(g, {positions}, {k}, b.c{k}, {n}); "
+            f"g.barrier([&] {{ {positions}.listed = 1; b.c{k} = counted[{k}]; }}); }}"
+        )
+
+    def put_at(self, indent: int, text: str) -> None:
+        """Add a line at an indentation."""
+        self.lines.append("    " * indent + text)
+
+    def items(self, store: Any) -> str:
+        """Return the text of the number of positions that a loop over the entries visits."""
+        found, n = self.set_of(store), self.n(store)
+        return n if found is None else f"({found}.sparse({n}) ? {found}.count : {n})"
+
+    def counted(self, c: int, target: str, k: int, *, listed: str) -> None:
+        """Assign the number of entries of a result behind the next barrier.
+
+        k: its counter.  listed: the text of the kind of its list.
+        """
+        amount = f"counted[{k}] - b.c{k}"
+        edges = f" {target}.edges = packing.edges({amount});" if self.edged.get(c) is not None else ""
+        packing = f"const Packing packing = {{{self.shift(c)}}}; "
+        self.later(
+            f"{{ {packing}{target}.listed = {listed}; {target}.count = packing.rows({amount});{edges} "
+            f"b.c{k} = counted[{k}]; }}",
+            target,
+        )
+
+
+def cast(text: str, dtype: np.dtype[Any]) -> str:
+    """Return the text of a value in a type."""
+    return f"cast<{c_name(dtype)}>({text})"
+
+
+def kind_cast(text: str, source: str, kind: str) -> str:
+    """Return the text of a number of one kind as another."""
+    return text if source == kind else f"{TYPES[kind]}({text})"
+
+
+__all__ = ["KINDS", "Structure", "Text", "cast", "kind_cast"]

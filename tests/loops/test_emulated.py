@@ -1,0 +1,102 @@
+"""The CUDA text of programs: it compiles, and on a CPU, with the C++ compiler, it gives the results of plain Python."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("cupy", reason="the modules of the CUDA engine import CuPy")
+
+import semiring as sr
+from semiring.engines import registry
+from semiring.engines.cuda import compile, tuning
+from semiring.engines.cuda.program_code import Code
+from semiring.engines.program import RunProgram
+from tests.loops import emulated, programs, test_random_programs
+from tests.loops.test_programs import same
+
+# Threads of a block of the emulation; items that one block processes alone, and from which it parts; shares of lists.
+_TUNINGS = [(0, 0, 8, 64), (5, 3, 1, 1), (100, 50, 8, 2), (8192, 4096, 2, 3)]
+
+needs_compiler = pytest.mark.skipif(emulated.COMPILER is None, reason="no g++ for the emulation of CUDA")
+
+
+@contextmanager
+def executed_by(function: Callable[[RunProgram], Any]) -> Iterator[None]:
+    """Let a function execute the programs of the CPU engine."""
+    registry.load("cpu")
+    rows = registry._table["run_program", "cpu"]
+    kept = list(rows)
+    rows[:] = [dataclasses.replace(kept[0], function=function)]
+    registry._implementations.clear()
+    try:
+        yield
+    finally:
+        rows[:] = kept
+        registry._implementations.clear()
+
+
+@pytest.fixture(autouse=True)
+def _on_the_cpu(device: str) -> Iterator[None]:
+    with sr.use("cpu"):
+        yield
+
+
+def _tuned(monkeypatch: pytest.MonkeyPatch, number: int) -> None:
+    names = ("ALONE_MOST", "ALONE_LEAST", "SPARSE_SHARE", "RELIST_SHARE")
+    for name, value in zip(names, _TUNINGS[number % len(_TUNINGS)], strict=True):
+        monkeypatch.setattr(tuning, name, value)
+    monkeypatch.setattr(tuning, "PROGRAM_BLOCK", emulated.BLOCK)
+
+
+@pytest.mark.nvrtc
+@pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.costly) for name in programs.PROGRAMS])
+def test_the_text_compiles(name: str) -> None:
+    function, arguments = programs.PROGRAMS[name]
+    texts: list[str] = []
+
+    def compiled(q: RunProgram) -> None:
+        texts.append(Code(q.program).text())
+        arch = ("sm_80", "sm_90", "compute_100")[len(name) % 3]
+        assert compile.compile_text("program.cuh", texts[-1], arch)
+
+    A = programs.symmetric(30, 60, 1)
+    with executed_by(compiled):
+        found = sr.compile(strict=True)(function)(A, *arguments)
+    assert texts
+    assert same(function(A, *arguments), found)  # a program that fails has no effect
+
+
+@needs_compiler
+@pytest.mark.costly
+@pytest.mark.parametrize("name", [name for name in programs.PROGRAMS if name != "bfs_parents"])
+def test_programs(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    function, arguments = programs.PROGRAMS[name]
+    _tuned(monkeypatch, len(name))
+    emulation = emulated.Emulation(tmp_path)
+    for seed, (n, edges) in enumerate([(200, 600), (9, 0)]):
+        A = programs.symmetric(n, edges, seed)
+        with executed_by(emulation):
+            found = sr.compile(strict=True)(function)(A, *arguments)
+        assert same(function(A, *arguments), found), name
+    assert emulation.ran == 2
+
+
+@needs_compiler
+@pytest.mark.costly
+def test_random_programs_give_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, trial_count: Callable[[int, int, int], int]
+) -> None:
+    count: Counter[str] = Counter()
+    for seed in range(trial_count(4, 30, 500)):
+        _tuned(monkeypatch, seed)
+        with executed_by(emulated.Emulation(tmp_path)):
+            test_random_programs._check(tmp_path, seed, count)
+    # Lists, comparisons with a tolerance and reductions by groups are not compiled on a GPU.
+    assert count["compiled"] > count.total() // 4, count
