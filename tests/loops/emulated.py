@@ -229,7 +229,7 @@ class Emulation:
             else:
                 fixed.append(_address(array(elements * _SIZES.get(dtype, 8), np.uint8)))
         result = array(at, np.uint64, 0)
-        counters = array(code.counters + 1, np.uint64, 0)
+        counters = array(2 * code.counters + 1, np.uint64, 0)
         given = [
             *code.sizes,
             *(_word(value) for _, value in code.constants),
@@ -237,7 +237,7 @@ class Emulation:
             *fixed,
             _address(result),
             _address(counters),
-            _address(counters) + 8 * code.counters,
+            _address(counters) + 16 * code.counters,
         ]
         assert len(given) == len(made.arguments)
         packed = (ctypes.c_uint64 * len(given))(*given)

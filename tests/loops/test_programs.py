@@ -37,8 +37,8 @@ def test_compiled_programs_give_the_same(name: str, device: str) -> None:
         plan = compiled.plan(A, *arguments)
         assert plan.loops
         assert all(loop.compiled for loop in plan.loops), plan
-        with sr.use("reference"):  # there the decorated function runs step by step
-            if n < 100:
+        if n < 100 and device == "cpu":
+            with sr.use("reference"):  # there the decorated function runs step by step
                 assert same(expected, sr.compile(function)(A, *arguments))
 
 

@@ -313,8 +313,9 @@ def run_program(q: RunProgram) -> ProgramResult | None:
     run = _Run(made, blocks)
     for item, value in (*zip(program.inputs, q.values, strict=True), *program.constants):
         run.load(item, value)
-    counters = counter(made.code.counters + 1)
-    arrivals = counters.data.ptr + 8 * made.code.counters
+    counters = counter(2 * made.code.counters + 1)
+    second = counters.data.ptr + 8 * made.code.counters
+    arrivals = second + 8 * made.code.counters
     given = [*made.given(), *(run.temporary.ptr + at for at in run.layout.fixed)]
     result = run.temporary.ptr + run.layout.state
     packed = struct.pack(f"{len(given) + 3}Q", *given, result, counters.data.ptr, arrivals)
@@ -327,7 +328,7 @@ def run_program(q: RunProgram) -> ProgramResult | None:
             break
         run.state[places["exit"]] = RUNNING & _MASK
         # The arrivals at barriers are counted from 0 in each launch.
-        for address in (counters.data.ptr + 8 * OVER, arrivals):
+        for address in (counters.data.ptr + 8 * OVER, second + 8 * OVER, arrivals):
             runtime.memsetAsync(address, 0, 8, run.stream)
     iterations = _signed(run.state[places["iterations"]])
     note(iterations=iterations, bytes=run.layout.nbytes)

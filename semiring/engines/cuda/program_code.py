@@ -132,6 +132,10 @@ end:
     if (alone && gridDim.x > 1) {
         g.join(a.state, s, b);
     } else if (blockIdx.x == 0) {
+        if (alone) {
+            __syncthreads();  // behind `watch`
+            g.store_counters();
+        }
         g.save(a.state, s, b);
     }
     return;

@@ -361,7 +361,12 @@ class Requests(Products):
         assert values is not None
         at = self._index_text(q.index)
         driver, size = self.set_of(u), self.n(u)
-        if dup is None:
+        start, sums = None, None
+        distinct = q.index.array is None  # the positions of a range do not repeat
+        last = dup is None or dup.expr == "y"  # of repeated positions the last one counts
+        if distinct:
+            update = f"{values}[j] = {cast(self.value(u, 'i'), made.dtype)};"
+        elif last:
             sums = self.buffer("last", "i64", (c, 1), np.int64(-1))
             update = f"atomicMax({sums} + j, i);"
         else:
@@ -374,10 +379,12 @@ class Requests(Products):
             kind = c_name(made.dtype)
             combine = f"[=]({kind} x, {kind} y) {{ return {cast(f'{name}(x, y)', made.dtype)}; }}"
             update = f"atomic_combine<{native}>({sums} + j, {cast(self.value(u, 'i'), made.dtype)}, {combine});"
-        self.touch([*self.operands(u), self._index_home(q.index)], [target, values, sums])
+        touched = [*self.operands(u), self._index_home(q.index)], [target, values, sums]
+        self.touch(*touched)
         sparse = "false" if driver is None else f"{driver}.sparse({size})"
         self.put(f"clear({target}, {n});")
         self.barrier()
+        self.touch(*touched)
         self.point(self.items(u))
         k = self.counter()
         shift = self.shift(c)
@@ -393,9 +400,11 @@ class Requests(Products):
         self.put("    }")
         self.put("}")
         self.counted(c, target, k, listed=f"{sparse} ? 1 : 0" if driver else "0")
+        if sums is None:
+            return
         self.barrier()
-        value = cast(self.value(u, f"{sums}[i]"), made.dtype) if dup is None else f"{sums}[i]"
-        self.finish(made, sums, value, "-1" if dup is None else self.held(start))
+        value = cast(self.value(u, f"{sums}[i]"), made.dtype) if last else f"{sums}[i]"
+        self.finish(made, sums, value, "-1" if start is None else self.held(start))
 
     # -- reductions ----------------------------------------------------------------------------------------
 

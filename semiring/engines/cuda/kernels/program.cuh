@@ -22,9 +22,13 @@ enum { RUNNING = -1, FAILED = -2, YIELDED = -3 };
 // The counters as of the last barrier.  They only increase, modulo 2^64, and are never reset: the threads keep the
 // number at which the last use ended.
 __shared__ u64 counted[COUNTERS];
-// The counters while the first block is alone; those of all blocks are in global memory.
+// The counters while the first block is alone.  Those of all blocks are in global memory, each in two parts, to which
+// threads add in turns, a turn between two barriers: a block that is late at a barrier reads the part to which the
+// others, who may be ahead, do not add.
 __shared__ u64 pending[COUNTERS];
 __shared__ u64* all_counters;
+__shared__ u64 parts_read[2][COUNTERS];
+__shared__ u32 turn;
 __shared__ bool alone;
 // The barrier of all blocks: its counter, and what that will be at the next one.
 __shared__ u32* arrivals;
@@ -53,6 +57,8 @@ struct Positions {
 // What requests call often is compiled once, not in each of them: a program has many.
 #define APART __device__ __noinline__
 
+DEVICE u64* part_of(u32 part, int k) { return all_counters + part * int(COUNTERS) + k; }
+
 // The first half of a barrier: what threads of the group wrote and counted before is then known to the first warp.
 APART void meet() {
     __syncthreads();
@@ -63,10 +69,17 @@ APART void meet() {
             arrive_and_wait(arrivals, arrived);
         }
         __syncwarp();
+        const u32 now = turn;
         for (int k = int(threadIdx.x); k < int(COUNTERS); k += 32) {
-            counted[k] = here ? pending[k] : load_relaxed(all_counters + k);
+            if (here) {
+                counted[k] = pending[k];
+            } else {
+                parts_read[now][k] = load_relaxed(part_of(now, k));
+                counted[k] = parts_read[0][k] + parts_read[1][k];
+            }
         }
         __syncwarp();
+        if (threadIdx.x == 0 && !here) turn = now ^ 1u;
     }
 }
 // Adds the amounts of all threads of the block to a counter.  The whole block calls.
@@ -79,7 +92,7 @@ APART void count_amounts(int k, u64 mine) {
     }
     if (!__syncthreads_or(mine != 0)) return;
     const u64 total = block_sum(mine);
-    if (threadIdx.x == 0) atomicAdd(all_counters + k, total);
+    if (threadIdx.x == 0) atomicAdd(part_of(turn, k), total);
 }
 // Reserves the amounts of all threads; returns where that of this thread begins.  The whole block calls.
 APART u64 reserve_amounts(int k, u64 mine) {
@@ -94,7 +107,7 @@ APART u64 reserve_amounts(int k, u64 mine) {
     u64 total;
     const u64 below = block_scan_exclusive(mine, total);
     if (total == 0) return 0;
-    if (threadIdx.x == 0) start = atomicAdd(all_counters + k, total);
+    if (threadIdx.x == 0) start = atomicAdd(part_of(turn, k), total) + parts_read[turn ^ 1u][k];
     __syncthreads();
     return start + below;
 }
@@ -108,12 +121,13 @@ struct Group {
             alone = gridDim.x == 1;
             all_counters = given;
             arrivals = at;
-            arrived = 0;
+            arrived = turn = 0;
         }
         for (int k = int(threadIdx.x); k < int(COUNTERS); k += int(BLOCK)) {
-            // The blocks begin at different times, so no counter of this launch may be read before a barrier.
+            // The blocks begin at different times, so the first part, to which they add, is not read before a barrier.
             counted[k] = 0;
-            pending[k] = load_relaxed(given + k);
+            parts_read[1][k] = load_relaxed(given + COUNTERS + k);
+            pending[k] = gridDim.x == 1 ? load_relaxed(given + k) + parts_read[1][k] : 0;
         }
         __syncthreads();
     }
@@ -145,7 +159,7 @@ struct Group {
     DEVICE void watch() {
         if (blockIdx.x == 0 && threadIdx.x == 0 && clock64() - begin > i64(WATCHED_CYCLES)) {
             if (alone) pending[OVER] = 1;
-            else atomicAdd(all_counters + OVER, 1);
+            else atomicAdd(part_of(turn, OVER), 1);
         }
     }
     // The first block goes on alone; a barrier of all blocks precedes.
@@ -160,10 +174,16 @@ struct Group {
     DEVICE void join(S* stored, const Numbers& numbers, const Buffers& buffers) {
         __syncthreads();
         save(stored, numbers, buffers);
-        for (int k = int(threadIdx.x); k < int(COUNTERS); k += int(BLOCK)) store_relaxed(all_counters + k, pending[k]);
+        store_counters();
         __syncthreads();
         if (threadIdx.x == 0) alone = false;
         barrier();
+    }
+    // Stores the counters of the first block, which was alone.
+    static DEVICE void store_counters() {
+        for (int k = int(threadIdx.x); k < int(COUNTERS); k += int(BLOCK)) {
+            store_relaxed(part_of(turn, k), pending[k] - parts_read[turn ^ 1u][k]);
+        }
     }
     // Stores the state: the numbers that every thread has, and what the block shares.
     template <class S, class Numbers, class Buffers>
