@@ -100,9 +100,8 @@ class Writer:
         if kind < 0.3:
             accum = self.pick("", "", ', accum="plus"', ', accum="min"', ', accum="max"', ', accum="second"')
             replace = self.pick("", "", ", replace=True")
-            self.put(
-                f"{self.pick('u', 'w')}({self.mask()}{accum}{replace}) << {self.pick(self.vector(), self.number())}"
-            )
+            value = self.pick(self.vector(), self.vector(), self.number(), self.number(), "u", "w")
+            self.put(f"{self.pick('u', 'w')}({self.mask()}{accum}{replace}) << {value}")
         elif kind < 0.4:
             accum = self.pick('accum="plus"', 'accum="min"', 'accum="first"')
             self.put(f"{self.pick('u', 'w', 'f')}({accum}) << {self.pick(self.vector(), self.number())}")

@@ -383,8 +383,9 @@ def test_a_program_does_not_keep_matrices_alive() -> None:
 def test_large_iterations_continue_step_by_step(monkeypatch: pytest.MonkeyPatch, device: str) -> None:
     if device == "cuda":
         pytest.skip("a GPU has all its threads in a program")
-    monkeypatch.setattr(program, "_LARGE", 200)
-    monkeypatch.setattr(program, "available", lambda: 2)
+    monkeypatch.setattr(program, "_LARGE", 100)
+    monkeypatch.setattr(program, "_MANY", 1)
+    monkeypatch.setattr(program, "available", lambda: 4)
 
     @sr.compile
     def levels(A: Matrix, s: int) -> tuple[Vector, int]:

@@ -50,6 +50,10 @@ def _arguments(seed: int) -> tuple[Any, ...]:
     A = Matrix.from_coo(at[0], at[1], values, nrows=_SIZE, ncols=_SIZE, dup_op="first")
     if rng.random() < 0.5:
         A.T.wait()
+        if seed % 2:
+            A.T.store.pattern.facts[program._PULLED] = True
+    if seed % 2:  # with hubs
+        A.store.pattern.facts[program._PULLED] = True
     f = Vector.from_dense(rng.integers(-3, 6, _SIZE).astype(chosen[3]))
     p = Vector.from_dense(rng.integers(0, _SIZE, _SIZE))
     return A, sparse(chosen[1]), sparse(chosen[2]), f, p, int(rng.integers(0, 4)), float(rng.integers(0, 9)) / 4

@@ -11,6 +11,8 @@ import pytest
 
 import semiring as sr
 from semiring import Vector
+from semiring.engines.cpu import closure_hubs
+from tests.loops.programs import bfs_levels
 
 
 @sr.compile
@@ -73,3 +75,10 @@ def test_threads_share_a_compiled_function(device: str) -> None:
     for thread in threads:
         thread.join()
     assert sorted(found) == [(k, 8 * k) for k in range(8)]
+
+
+def test_a_program_that_has_pulled_reads_hubs_later() -> None:
+    compiled, A = sr.compile(strict=True)(bfs_levels), sr.random.kronecker(10, 16, seed=2)
+    for source in (0, 1, 5):
+        assert compiled(A, source).isequal(bfs_levels(A, source))
+        assert closure_hubs.cached(A.store.pattern) == (source > 0)

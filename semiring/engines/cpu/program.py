@@ -8,6 +8,7 @@ import os
 import sys
 import threading
 import weakref
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,56 +22,134 @@ from ..recording import note
 from ..registry import implements
 from ..spec_lists import VectorList
 from ..traced import Number
+from . import closure_hubs, presence
 from . import compile as compiler
-from . import presence
 from .atomics import CONTROL_SIZE
-from .operands import kernel_array
+from .operands import Array, kernel_array
 from .program_code import Code
 from .program_lists import OUTGROWN, ListArrays
 from .program_numbers import FAILED, STOPPED, YIELDED
+from .program_support import SPAN
 from .threads import assisted, available
 
-# Work of an iteration, times the number of threads, from which operations one by one take less time: a call costs 10 to
-# 25 microseconds, and an entry about a nanosecond on one thread (measured on two cores of an AMD EPYC).
-_LARGE = 1 << 21
+# Operations one by one take about 2 / threads of the time of a program, and a call 10 to 25 microseconds; an entry
+# takes a nanosecond (two cores of an AMD EPYC: programs of 0.4 to 1.8 million entries an iteration are never slower).
+# So an iteration is large from _LARGE entries, times threads / (threads - 2).  A program does not resume: it ends only
+# after _MANY times as much work in large iterations.
+_LARGE, _MANY = 1 << 19, 8
 # Work (iterations and entries) after which a program continues on a thread that an interrupt can end: milliseconds.
 _SHORT = 1 << 22
-_UNBOUNDED = 1 << 62
+_UNBOUNDED = 1 << 58
 _LONG = 1 << 24
+# A fact of a pattern: a program has pulled with it.
+_PULLED = "cpu.pulled"
 
 
 class _Compiled:
     """The kernel of a program, and its arguments that do not change from call to call."""
 
     def __init__(self, program: Program) -> None:
-        self.code = code = Code(program)
-        text = code.text()
-        text = code.resolved(text)
-        self.kernel = _kernel(text)
-        self.text = text
-        self.pools = code.pools()
-        self.numbers = code.saved()
+        code = Code(program)
+        self.text = code.resolved(code.text())
+        self.kernel = _kernel(self.text)
+        self.nested = code.lifetimes.nested
+        self.in_place = code.in_place
         held = {id(pattern) for pattern in program.held}
         self.matrices = [_MatrixArrays(a, held) for a in code.matrices]
-        self.types = [(a.dtype, a.iso is not None) for a in code.matrices]
-        self.constants = [value for _, value in code.constants]
-        self.first: dict[str, int] = {}
-        number = 0
-        for pool in self.pools:
-            for row in range(code.rows[pool]):
-                self.first[f"{pool.lower()}_{row}"] = number
-                number += 1
-        code.forget_matrices()
-        self.row_of = [row for pool in self.pools for row in range(code.rows[pool])]
+        self.hubs = [(m, self.matrices[m]) for m in sorted(code.hub_matrices)]
+        # Arguments by position: fixed ones, and those allocated for each call: elements, type, whether zero.
+        names = code.parameters()
+        at = {name: number for number, name in enumerate(names)}
+        # Those of matrices and lists follow.
+        self.arguments: list[Any] = [None] * min(at.get("P0", len(names)), at.get("J0", len(names)))
+        self.arrays: list[tuple[int, int, np.dtype[Any], bool]] = []
+        for c, size in enumerate(code.sizes):
+            count = code.rows.get(f"S{c}", 0)
+            self.arguments[at[f"n{c}"]] = size
+            self.arrays.append((at[f"W{c}"], count * ((size + 31) >> 5), np.dtype(np.uint32), True))
+            self.arrays.append((at[f"L{c}"], count * (size + 1), index_dtype(size), False))
+        for pool in code.pools():
+            if pool[0] == "V":
+                self.arrays.append((at[pool], code.rows[pool] * _size(code, pool), _dtype(pool), False))
+        for name, value in code.constants:
+            self.arguments[at[name]] = value
+        self.nbytes = sum(elements * dtype.itemsize for _, elements, dtype, _ in self.arrays)
+        slots = {name: number for number, name in enumerate(code.slots())}
+        self.rows = _rows_without_entries(code, slots)
+        kinds = code.saved()
+        self.numbers = len(kinds)
+        number_of = {name: number for number, (name, _) in enumerate(kinds)}
 
-    def nbytes(self) -> int:
-        """Return the bytes of all rows."""
-        total = 0
-        for pool in self.pools:
-            size = self.code.sizes[int(pool[1:].split("_")[0])]
-            each = size * index_dtype(size).itemsize + size // 8 if pool[0] == "S" else size * _dtype(pool).itemsize
-            total += each * self.code.rows[pool]
-        return total
+        # Lists, and which input has the vectors of each before the program.
+        inputs = {id(item): number for number, item in enumerate(program.inputs)}
+        self.lists = [(vectors, inputs.get(id(vectors))) for vectors in code.lists]
+
+        def place(item: Any) -> _NumberPlace | _ListPlace | _Place:
+            if isinstance(item, VectorList):
+                return _ListPlace(code.list_number(item))
+            if isinstance(item, Number):
+                return _NumberPlace(number_of[code.number(item)], item.kind)
+            words, values = getattr(item, "words", None), item.values if isinstance(item.values, Values) else None
+            c = code.size(item.size) if words is not None or values is not None else 0
+            return _Place(
+                item,
+                None if words is None else at[f"W{c}"],
+                0 if words is None else slots[f"{code.home(words)}w"],
+                None if values is None else at[f"V{c}_{item.dtype.name}"],
+                0 if values is None else slots[code.home(values)],
+            )
+
+        self.inputs = [place(item) for item in program.inputs]
+        self.outputs = [place(item) for item in program.outputs]
+        self.constants = [(place(item), value) for item, value in program.constants]
+
+
+@dataclass(frozen=True, eq=False)
+class _NumberPlace:
+    """Where a number is in `integers` or `floats`."""
+
+    at: int
+    kind: str
+
+
+@dataclass(frozen=True, eq=False)
+class _ListPlace:
+    """Which of the lists a list is."""
+
+    at: int
+
+
+@dataclass(frozen=True, eq=False)
+class _Place:
+    """Where a store is: the positions of its words (then of its lists) and values in the arguments, and of its rows.
+
+    words, values: None where it has none.
+    """
+
+    item: Any
+    words: int | None
+    words_row: int
+    values: int | None
+    values_row: int
+
+
+def _size(code: Code, pool: str) -> int:
+    return code.sizes[int(pool[1:].split("_")[0])]
+
+
+def _rows_without_entries(code: Code, slots: dict[str, int]) -> Array:
+    """Return the variables of all homes."""
+    made = np.zeros(len(slots), np.int64)
+    for pool in code.pools():
+        size = _size(code, pool)
+        for row in range(code.rows[pool]):
+            home = f"{pool.lower()}_{row}"
+            if pool[0] == "S":
+                first = slots[f"{home}w"]
+                made[first : first + 4] = row * ((size + 31) >> 5), row * (size + 1), 0, 2
+            else:
+                made[slots[home]] = row * size
+    return made
 
 
 class _MatrixArrays:
@@ -93,6 +172,18 @@ class _MatrixArrays:
         values = self._iso if self._values is None else kernel_array(self._values())
         return [kernel_array(pattern.indptr), kernel_array(pattern.indices), values]
 
+    def hubs(self) -> list[Any]:
+        """Return hubs, bits of the non-empty rows, and -1; 0 and arrays of one element where no program has pulled."""
+        pattern = self._pattern()
+        if closure_hubs.cached(pattern) or _PULLED in pattern.facts:
+            found = closure_hubs.hubs_of(pattern)
+            return [found.hubs, found.occupied, np.int64(-1)]
+        return [np.zeros(1, pattern.indices.dtype), np.full(1, 0xFFFFFFFF, np.uint32), np.int64(0)]
+
+    def expect_pulls(self) -> None:
+        """Note that a program has pulled: later calls compute the hubs, which cost more than one search gains."""
+        self._pattern().facts[_PULLED] = True
+
 
 def _dtype(pool: str) -> np.dtype[Any]:
     return np.dtype(pool.partition("_")[2])
@@ -104,7 +195,7 @@ def compiled(program: Program) -> _Compiled:
         with _lock:  # another thread must not read the steps while they are dropped, or half a file
             if program.compiled is None:
                 made = _Compiled(program)
-                program.listing = listing(program, made.code.in_place)
+                program.listing = listing(program, made.in_place)
                 program.forget_steps()
                 program.compiled = made
     return program.compiled  # type: ignore[no-any-return]
@@ -148,8 +239,7 @@ def _kernel(text: str) -> Any:
 def run_program(q: RunProgram) -> ProgramResult | None:
     """Run all iterations in one kernel, on one thread; again with larger arrays where a list outgrows its own."""
     made = compiled(q.program)
-    given = {id(item): value for item, value in zip(q.program.inputs, q.values, strict=True)}
-    lists = [ListArrays(item, given.get(id(item), ())) for item in made.code.lists]
+    lists = [ListArrays(vectors, () if at is None else q.values[at]) for vectors, at in made.lists]
     while True:
         result = _run(q, made, lists)
         if not isinstance(result, int):
@@ -160,53 +250,47 @@ def run_program(q: RunProgram) -> ProgramResult | None:
 
 def _run(q: RunProgram, made: _Compiled, lists: list[ListArrays]) -> ProgramResult | int | None:
     """Run the program once; an integer where a list has outgrown its arrays."""
-    code, program = made.code, q.program
-    require("loop", "cpu", made.nbytes())
-    arrays: dict[str, Any] = {}
-    for c, size in enumerate(code.sizes):
-        count = code.rows.get(f"S{c}", 0)
-        arrays[f"n{c}"] = size
-        arrays[f"W{c}"] = np.zeros(count * ((size + 31) >> 5), np.uint32)
-        arrays[f"L{c}"] = np.empty(count * size, index_dtype(size))
-        arrays[f"N{c}"] = np.zeros(count, np.int64)
-        arrays[f"T{c}"] = np.full(count, 2, np.int64)
-    for pool in made.pools:
-        if pool[0] == "V":
-            arrays[pool] = np.empty(code.rows[pool] * code.sizes[int(pool[1:].split("_")[0])], _dtype(pool))
-    rows = np.array(made.row_of, np.int64)
-    integers, floats = np.zeros(len(made.numbers), np.int64), np.zeros(len(made.numbers))
-    places = {name: number for number, (name, _) in enumerate(made.numbers)}
-    for item, value in (*zip(program.inputs, q.values, strict=True), *program.constants):
-        if isinstance(item, Number):
-            (floats if item.kind == "float" else integers)[places[code.number(item)]] = value
-        elif not isinstance(item, VectorList):
-            _load(code, made, arrays, rows, item, value)
-    state = np.zeros(8, np.int64)
+    require("loop", "cpu", made.nbytes)
+    state, rows = np.zeros(8, np.int64), made.rows.copy()
     state[1] = _SHORT
-    state[4] = _LARGE // available() if available() > 1 else _UNBOUNDED
-    arguments = [state, rows, integers, floats]
-    for c, _ in enumerate(code.sizes):
-        arguments += [arrays[f"{name}{c}"] for name in "nWLNT"]
-    arguments += [arrays[pool] for pool in made.pools if pool[0] == "V"]
-    arguments += [*made.constants, *(array for matrix in made.matrices for array in matrix.arrays())]
-    arguments += [array for each in lists for array in each.arguments()]
+    threads = available()
+    state[4] = _LARGE * threads // (threads - 2) if threads > 2 else _UNBOUNDED
+    state[7] = _MANY * state[4]
+    integers, floats = np.zeros(made.numbers, np.int64), np.zeros(made.numbers)
+    arguments = made.arguments.copy()
+    arguments[:5] = state, rows, integers, floats, np.empty(3 * SPAN, np.int64)
+    for at, elements, dtype, zero in made.arrays:
+        arguments[at] = np.zeros(elements, dtype) if zero else np.empty(elements, dtype)
+    for place, value in (*zip(made.inputs, q.values, strict=True), *made.constants):
+        if isinstance(place, _NumberPlace):
+            (floats if place.kind == "float" else integers)[place.at] = value
+        elif isinstance(place, _Place):
+            _load(place, arguments, rows, value)
+    for matrix in made.matrices:
+        arguments += matrix.arrays()
+    for _, matrix in made.hubs:
+        arguments += matrix.hubs()
+    for each in lists:
+        arguments += each.arguments()
     outcome = _call(made, arguments, state)
-    note(iterations=int(state[2]), bytes=made.nbytes())
+    for m, matrix in made.hubs:
+        if state[6] >> min(m, 62) & 1:
+            matrix.expect_pulls()
+    note(iterations=int(state[2]), bytes=made.nbytes)
     if outcome == OUTGROWN:
         return OUTGROWN
     if outcome == FAILED:
         return None
     outputs: list[Any] = []
-    for item in program.outputs:
-        if isinstance(item, VectorList):
-            outputs.append(lists[code.list_number(item)].result())
-        elif isinstance(item, Number):
-            name = code.number(item)
-            value = (floats if item.kind == "float" else integers)[places[name]]
-            outputs.append({"int": int, "float": float, "bool": bool}[item.kind](value))
+    for place in made.outputs:
+        if isinstance(place, _ListPlace):
+            outputs.append(lists[place.at].result())
+        elif isinstance(place, _NumberPlace):
+            value = (floats if place.kind == "float" else integers)[place.at]
+            outputs.append({"int": int, "float": float, "bool": bool}[place.kind](value))
         else:
-            outputs.append(_stored(code, made, arrays, rows, item))
-    return ProgramResult(outputs, int(outcome), int(state[2]), made.nbytes())
+            outputs.append(_stored(place, arguments, rows))
+    return ProgramResult(outputs, int(outcome), int(state[2]), made.nbytes)
 
 
 def _call(made: _Compiled, arguments: list[Any], state: np.ndarray[Any, Any]) -> int:
@@ -215,12 +299,12 @@ def _call(made: _Compiled, arguments: list[Any], state: np.ndarray[Any, Any]) ->
     A program with inner loops is on such a thread from its beginning, since it may never return to the outermost one.
     """
     outcome = YIELDED
-    if not made.code.lifetimes.nested:
+    if not made.nested:
         outcome = made.kernel(0, 1, np.zeros(CONTROL_SIZE, np.int64), *arguments)
-    if outcome == YIELDED and state[5] > state[4]:
+    if outcome == YIELDED and state[5] > state[7]:
         return -1
     if outcome == YIELDED:
-        state[0], state[1] = not made.code.lifetimes.nested, _UNBOUNDED
+        state[0], state[1] = not made.nested, _UNBOUNDED
         assisted(_Returning(made.kernel, state), 1, *arguments, work=_LONG)
         outcome = state[3]
         if outcome == YIELDED:
@@ -239,24 +323,28 @@ class _Returning:
         self._state[3] = self._kernel(*arguments)
 
 
-def _load(code: Code, made: _Compiled, arrays: dict[str, Any], rows: Any, item: Any, value: VectorStore) -> None:
+def _load(place: _Place, arguments: list[Any], rows: Array, value: VectorStore) -> None:
     """Copy an input to its rows; nothing of one that is known: a full vector of one value."""
-    if isinstance(item, Full) and item.values is None:
-        return
-    c, n = code.size(item.size), item.size
-    listed = isinstance(value, IndexList)
-    if isinstance(item, Bitmap):
-        row = rows[made.first[code.home(item.words)]]
-        nwords = (n + 31) >> 5
-        arrays[f"W{c}"][row * nwords : (row + 1) * nwords] = presence.expanded(presence.presence(value), n)
-        arrays[f"N{c}"][row] = value.nvals
-        arrays[f"T{c}"][row] = 2 if listed else 0
-        if isinstance(value, IndexList):
-            arrays[f"L{c}"][row * n : row * n + value.nvals] = value.indices
-    if isinstance(item.values, Values):
-        pool = f"V{c}_{item.dtype.name}"
-        row = rows[made.first[code.home(item.values)]]
-        target = arrays[pool][row * n : (row + 1) * n]
+    n = place.item.size
+    if place.words is not None:
+        first = place.words_row
+        at, nvals = int(rows[first]), value.nvals
+        words = arguments[place.words]
+        if not isinstance(value, IndexList):
+            words[at : at + ((n + 31) >> 5)] = presence.expanded(presence.presence(value), n)
+            rows[first + 2], rows[first + 3] = nvals, 0
+        elif nvals > 0:
+            if nvals == 1:  # the source of a search
+                i = int(value.indices[0])
+                words[at + (i >> 5)] = 1 << (i & 31)
+            else:
+                words[at : at + ((n + 31) >> 5)] = presence.from_indices(value.indices, n)
+            base = int(rows[first + 1])
+            arguments[place.words + 1][base : base + nvals] = value.indices
+            rows[first + 2] = nvals
+    if place.values is not None:
+        base = int(rows[place.values_row])
+        target = arguments[place.values][base : base + n]
         source = value.iso if value.values is None else value.values
         if isinstance(value, IndexList):
             target[value.indices] = source
@@ -264,25 +352,21 @@ def _load(code: Code, made: _Compiled, arrays: dict[str, Any], rows: Any, item: 
             target[:] = source
 
 
-def _stored(code: Code, made: _Compiled, arrays: dict[str, Any], rows: Any, item: Any) -> VectorStore:
+def _stored(place: _Place, arguments: list[Any], rows: Array) -> VectorStore:
     """Return an output as a store of its own arrays."""
-    if isinstance(item, Full) and item.values is None:
-        return item
-    c, n = code.size(item.size), item.size
-    values = None
-    if isinstance(item.values, Values):
-        pool = f"V{c}_{item.dtype.name}"
-        row = rows[made.first[code.home(item.values)]]
-        values = arrays[pool][row * n : (row + 1) * n]
-    if isinstance(item, Full):
-        return Full(n, item.dtype, None if values is None else values.copy(), item.iso)
-    row = rows[made.first[code.home(item.words)]]
-    count = int(arrays[f"N{c}"][row])
-    if arrays[f"T{c}"][row] and count * 64 < n:
-        indices = np.sort(arrays[f"L{c}"][row * n : row * n + count])
+    item = place.item
+    n, values = item.size, None
+    if place.values is not None:
+        base = int(rows[place.values_row])
+        values = arguments[place.values][base : base + n]
+    if place.words is None:
+        return item if values is None else Full(n, item.dtype, values.copy(), item.iso)
+    at, base, count, order = rows[place.words_row : place.words_row + 4].tolist()
+    if order != 0 and count * 64 < n:
+        indices = np.sort(arguments[place.words + 1][base : base + count])
         return IndexList(n, item.dtype, indices, None if values is None else values[indices], item.iso)
-    nwords = (n + 31) >> 5
-    words = arrays[f"W{c}"][row * nwords : (row + 1) * nwords].copy()
+    copied = None if values is None else values.copy()
     if count == n:
-        return Full(n, item.dtype, None if values is None else values.copy(), item.iso)
-    return Bitmap(n, item.dtype, words, None if values is None else values.copy(), item.iso, Count(count))
+        return Full(n, item.dtype, copied, item.iso)
+    words = arguments[place.words][at : at + ((n + 31) >> 5)].copy()
+    return Bitmap(n, item.dtype, words, copied, item.iso, Count(count))

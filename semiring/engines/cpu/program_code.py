@@ -1,20 +1,21 @@
 """Translation of a program (`engines.program`) to the text of one kernel.
 
-Every placeholder has a *home*: a variable that holds the number of a row of the arrays of its size and type.  A result
-takes the home of an operand that nothing reads later, so that a write is an update in place; what a loop carries is
-moved by exchanging rows.  A vector that may lack entries is processed along a list of its entries, so that an iteration
-costs what it touches.
+Every placeholder has a *home*: a row of the arrays of its size and type.  Variables hold where it begins; of positions
+(`Text._structure`) also how many entries it has and the order of its list.  A result takes the home of an operand that
+nothing reads later, so that a write is an update in place; what a loop carries is moved by exchanging variables.  A
+vector that may lack entries is processed along a list of its entries, so that an iteration costs what it touches.
 
 The text depends on types, operators and formats, not on sizes or values: those are arguments.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 from ...formats import Bitmap
 from ..program import Block, Branch, Compute, Leave, Loop, Move, Request, Values
-from ..program_lifetimes import Place, halves
+from ..program_lifetimes import Place, exclusive, halves
 from ..spec_lists import VectorList
 from ..traced import Number, Untraceable
 from .program_lists import Lists
@@ -23,6 +24,8 @@ from .program_numbers import FAILED, STOPPED, YIELDED
 
 class Code(Lists):
     """The text of a program: control flow, and the moves of what loops carry."""
+
+    _begins = False  # whether the moves are those before the first iteration of a loop
 
     def text(self) -> str:
         """Return the module."""
@@ -37,7 +40,7 @@ class Code(Lists):
             '"""The program of a compiled loop; generated, see semiring.engines.cpu.program_code."""\n'
             "import math\n\nimport numpy as np\n\n"
             "from semiring.engines.cpu import helpers\n"
-            "from semiring.engines.cpu.atomics import stopped, trailing_zeros\n"
+            "from semiring.engines.cpu.atomics import prefetch, stopped, trailing_zeros\n"
             "from semiring.engines.cpu.compile import inlined, kernel\n"
             "from semiring.engines.cpu.program_support import *\n"
             "from semiring.engines.cpu.types import value_at\n\n"
@@ -46,18 +49,25 @@ class Code(Lists):
 
     def parameters(self) -> list[str]:
         """Return the names of the arguments, in order."""
-        names = ["state", "rows", "integers", "floats"]
+        names = ["state", "rows", "integers", "floats", "block"]
         for c, _ in enumerate(self.sizes):
-            names += [f"n{c}", f"W{c}", f"L{c}", f"N{c}", f"T{c}"]
+            names += [f"n{c}", f"W{c}", f"L{c}"]
         names += [pool for pool in self.pools() if pool[0] == "V"]
         names += [name for name, _ in self.constants]
         for m, _ in enumerate(self.matrices):
             names += [f"P{m}", f"I{m}", f"A{m}"]
+        for m in sorted(self.hub_matrices):
+            names += [f"H{m}", f"O{m}", f"h{m}"]
         return names + self.list_parameters()
 
     def pools(self) -> list[str]:
         """Return the pools of rows, in order of their names."""
         return sorted(self.rows)
+
+    def slots(self) -> list[str]:
+        """Return the variables of all homes, in the order of `rows`."""
+        homes = [f"{pool.lower()}_{row}" for pool in self.pools() for row in range(self.rows[pool])]
+        return [name for home in homes for name in _variables(home)]
 
     def _program(self) -> None:
         for item in (*self.program.inputs, *(item for item, _ in self.program.constants), *self.program.outputs):
@@ -75,16 +85,15 @@ class Code(Lists):
         self.put_at(0, f"def program(t, threads, control, {', '.join(self.parameters())}):")
         for c, _ in enumerate(self.sizes):
             self.put(f"w{c} = (n{c} + 31) >> 5")
-        number = 0
-        for pool in self.pools():
-            for row in range(self.rows[pool]):
-                self.put(f"{pool.lower()}_{row} = rows[{number}]")
-                number += 1
+        for number, slot in enumerate(self.slots()):
+            self.put(f"{slot} = rows[{number}]")
         for number, name in enumerate(self.saved()):
             array = {"int": "integers", "float": "floats", "bool": "integers"}[name[1]]
             loaded = f"{array}[{number}]"
             self.put(f"{name[0]} = {loaded} != 0" if name[1] == "bool" else f"{name[0]} = {loaded}")
         self.put("budget = mark = state[1]")
+        self.put("large_ = state[4]")
+        self.put("steps = state[2]")
         self.lines += body
 
     def saved(self) -> list[tuple[str, str]]:
@@ -99,11 +108,9 @@ class Code(Lists):
         return list(found.items())
 
     def _save(self) -> None:
-        number = 0
-        for pool in self.pools():
-            for row in range(self.rows[pool]):
-                self.put(f"rows[{number}] = {pool.lower()}_{row}")
-                number += 1
+        for number, slot in enumerate(self.slots()):
+            self.put(f"rows[{number}] = {slot}")
+        self.put("state[2] = steps")
         for number, (name, kind) in enumerate(self.saved()):
             array = "floats" if kind == "float" else "integers"
             self.put(f"{array}[{number}] = {name}")
@@ -159,6 +166,7 @@ class Code(Lists):
 
     def _loop(self, loop: Loop, place: Place) -> None:
         outer = loop is self.lifetimes.outer
+        self._begins = True
         if outer:
             self.put("if state[0] == 0:")
             self.indent += 1
@@ -167,22 +175,26 @@ class Code(Lists):
             self.indent -= 1
         else:
             self._moves(loop.initial, place)
+        self._begins = False
         self.put("while True:")
         self.indent += 1
         self.put("if stopped(control):")
         self.put_at(self.indent + 1, f"return {STOPPED}")
         if outer:
             self.put("budget -= 64")
-            self.put("if budget < 0 or mark - budget > state[4]:")
-            self.put_at(self.indent + 1, "state[5] = mark - budget")
+            self.put("if budget < 0 or mark - budget > large_:")
+            self.indent += 1
+            self.put("state[5] += mark - budget if mark - budget > large_ else 0")
+            self.put("if budget < 0 or state[5] > state[7]:")
             self.put_at(self.indent + 1, f"#exit {YIELDED}")
+            self.indent -= 1
             self.put("mark = budget")
         self._block(loop.head) if loop.head.steps else None
         if loop.test is not True:
             self.put(f"if not ({self.number(loop.test) if loop.test is not False else 'False'}):")
             self.put_at(self.indent + 1, "break")
         if outer:
-            self.put("state[2] += 1")
+            self.put("steps += 1")
         self._block(loop.body)
         self.indent -= 1
 
@@ -201,12 +213,12 @@ class Code(Lists):
     def _moves(self, moves: list[Move], place: Place) -> None:
         """Set several targets at once."""
         numbers = [(self.number(m.target), self.number(m.source)) for m in moves if isinstance(m.target, Number)]
-        rows: dict[str, str] = {}
+        later: dict[str, str] = {}
         replaced = {id(part) for move in moves for part in halves(move.target)}
-        sources: dict[int, int] = {}
-        for move in moves:
-            for part in halves(move.source):
-                sources[id(part)] = sources.get(id(part), 0) + 1
+        sources = [part for move in moves for part in halves(move.source)]
+        count = Counter(map(id, sources))
+        once = [part for part in sources if count[id(part)] == 1]
+        movable = {id(part) for part in once if id(part) in replaced or self._movable(part, place)}
         for move in moves:
             if isinstance(move.target, Number):
                 continue
@@ -218,60 +230,79 @@ class Code(Lists):
             if s_target is None and s_source is not None:
                 raise Untraceable("a Vector that is full in one iteration and not in the next")
             if v_target is not None:
-                self._move_values(target, source, s_source, v_target, v_source, sources, place, replaced, rows)
+                self._move_values(target, source, s_source, v_target, v_source, movable, later)
             if s_target is not None:
-                self._move_structure(s_target, s_source, sources, place, replaced, rows)
-        self._assign_rows(rows)
+                self._move_structure(s_target, s_source, movable, later)
+        self._exchange(later)
         if numbers:
             changed = [(a, b) for a, b in numbers if a != b]
             if changed:
                 self.put(f"{', '.join(a for a, _ in changed)} = {', '.join(b for _, b in changed)}")
 
-    def _assign_rows(self, rows: dict[str, str]) -> None:
-        """Give homes the rows of others, all at once; homes whose rows were taken get those that are left."""
-        for pool in sorted({home.rpartition("_")[0] for home in rows}):
-            given = {home: row for home, row in rows.items() if home.rpartition("_")[0] == pool}
-            free = [home for home in given if home not in given.values()]
-            given |= dict(zip([row for row in given.values() if row not in given], free, strict=True))
-            self.put(f"{', '.join(given)} = {', '.join(given.values())}")
+    def _exchange(self, moves: dict[str, str]) -> None:
+        """Set the variables of several homes at once; each row of a target that is no source goes to a source."""
+        for pool in dict.fromkeys(home.rpartition("_")[0] for home in moves):
+            goals = [home for home in moves if home.rpartition("_")[0] == pool]
+            sources = [moves[home] for home in goals]
+            goals += [home for home in sources if home not in moves]
+            sources += [home for home in goals[: len(sources)] if home not in sources]
+            left, right = ([name for home in homes for name in _variables(home)] for homes in (goals, sources))
+            self.put(f"{', '.join(left)} = {', '.join(right)}")
 
-    def _movable(self, part: Any, sources: dict[int, int], place: Place, replaced: set[int]) -> bool:
-        """Return whether a move may take the row of its source: it is read by one move, and not after it."""
-        if sources[id(part)] != 1:
-            return False
-        if id(part) in replaced:
-            return True
-        life = self.lifetimes._life[id(part)]
+    def _movable(self, part: Any, place: Place) -> bool:
+        """Return whether a move may take the row of its source, which no move of the same set replaces."""
+        life, depth = self.lifetimes._life[id(part)], len(place.loops)
         if not life.defined.loops and part in self._fixed():
             return False
-        carried = any(part is half for phis in self.lifetimes.phis.values() for phi in phis for half in halves(phi))
-        return not carried and self.lifetimes.dead(part, place)
+        phis = self.lifetimes.phis.items()
+        owner = next((loop for loop, made in phis for phi in made for half in halves(phi) if half is part), None)
+        if owner is None:
+            return self.lifetimes.dead(part, place)
+        # What a loop carries: only after that loop, or where an inner one begins with it.  Both are set again before
+        # they are read, unless the program returns from an inner loop.
+        if (owner in place.loops and not self._begins) or self._returns_within(self.program.body, 0):
+            return False
+        inside = [use for use in life.uses if use.loops[:depth] == place.loops]
+        later = any(use.at > place.at and not exclusive(use.sides, place.sides) for use in inside)
+        return life.defined.loops[:depth] == place.loops and not later
+
+    def _returns_within(self, block: Block, depth: int) -> bool:
+        """Return whether a program returns from an inner loop."""
+        for step in block.steps:
+            match step:
+                case Loop():
+                    inner = any(self._returns_within(part, depth + 1) for part in (step.head, step.body))
+                case Branch():
+                    inner = any(self._returns_within(part, depth) for part in (step.then, step.otherwise))
+                case _:
+                    inner = depth > 1 and isinstance(step, Leave) and step.kind.startswith("return")
+            if inner:
+                return True
+        return False
 
     def _fixed(self) -> list[Any]:
         return [part for item, _ in self.program.constants for part in halves(item)]
 
     def _move_values(
-        self, target: Any, source: Any, structure: Any, v_target: Any, v_source: Any, sources: Any, place: Any,
-        replaced: set[int], rows: dict[str, str],
+        self, target: Any, source: Any, structure: Any, v_target: Any, v_source: Any, movable: set[int],
+        later: dict[str, str],
     ) -> None:  # fmt: skip
         goal = self.home(v_target)
         if v_source is not None and self.home(v_source) == goal:
             return
         c = self.size(target.size)
         pool = f"V{c}_{target.dtype.name}"
-        if v_source is not None and self._movable(v_source, sources, place, replaced):
-            rows[goal] = self.home(v_source)
+        if id(v_source) in movable:
+            later[goal] = self.home(v_source)
             return
         spare = self._row(pool)
         value = self._value(source, "i_")
         self._each(source, "i_", structure)
-        self.put(f"{pool}[np.uintp({spare} * n{c} + i_)] = {value}")
+        self.put(f"{pool}[np.uintp({spare} + i_)] = {value}")
         self.indent -= 1
-        rows[goal] = spare
+        later[goal] = spare
 
-    def _move_structure(
-        self, target: Any, source: Any, sources: Any, place: Any, replaced: set[int], rows: dict[str, str]
-    ) -> None:
+    def _move_structure(self, target: Any, source: Any, movable: set[int], later: dict[str, str]) -> None:
         goal, c = self.home(target), self.size(target.size)
         if source is None:
             spare = self._row(f"S{c}")
@@ -281,13 +312,21 @@ class Code(Lists):
             self._insert(c, spare, "i_")
             self.indent -= 1
             self._counted(c, spare, "2")
-            rows[goal] = spare
+            later[goal] = spare
             return
         if self.home(source) == goal:
             return
-        if self._movable(source, sources, place, replaced):
-            rows[goal] = self.home(source)
+        if id(source) in movable:
+            later[goal] = self.home(source)
             return
         spare = self._row(f"S{c}")
-        self.put(f"copy_structure({self._structure(c)}, {self.home(source)}, {spare}, w{c}, n{c})")
-        rows[goal] = spare
+        self._copied(c, self.home(source), spare)
+        later[goal] = spare
+
+
+def _variables(home: str) -> list[str]:
+    """Return the variables of a home.
+
+    Of positions: where the words and the list begin, the entries, and the order of the list (`program_support`).
+    """
+    return [f"{home}{part}" for part in "wlnt"] if home[0] == "s" else [home]

@@ -62,7 +62,7 @@ class Lists(Searches):
     def _append(self, q: Any, made: Any, place: Place) -> None:
         m, store = self.list_number(q.vectors), q.store
         c = self.size(store.size)
-        count = f"N{c}[{self.home(store.words)}]" if isinstance(store, Bitmap) else f"n{c}"
+        count = f"{self.home(store.words)}n" if isinstance(store, Bitmap) else f"n{c}"
         self.put(f"d_ = C{m}[0]")
         self.put(f"o_ = O{m}[d_]")
         self.put(f"if d_ + 2 > O{m}.size or o_ + {count} > J{m}.size:")

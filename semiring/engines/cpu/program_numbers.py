@@ -24,8 +24,7 @@ class Numbers(Text):
         op, operands = step.op, step.operands
         made = self.number(step.result)
         if op == "count":
-            c = self.size(operands[0].size)
-            self.put(f"{made} = N{c}[{self.home(operands[0])}]")
+            self.put(f"{made} = {self.home(operands[0])}n")
             return
         if op in ("absent", "element"):
             store, at = operands
@@ -142,7 +141,7 @@ class Numbers(Text):
 
     def _same(self, made: str, a: Any, b: Any) -> None:
         c = self.size(a.size)
-        counts = [f"N{c}[{self.home(x.words)}]" if isinstance(x, Bitmap) else f"n{c}" for x in (a, b)]
+        counts = [f"{self.home(x.words)}n" if isinstance(x, Bitmap) else f"n{c}" for x in (a, b)]
         self.put(f"{made} = {counts[0]} == {counts[1]}")
         self.put(f"if {made}:")
         self.indent += 1

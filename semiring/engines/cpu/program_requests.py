@@ -28,7 +28,10 @@ class Requests(Products):
         s_old = old.words if isinstance(old, Bitmap) else None
         v_old = old.values if isinstance(old.values, Values) else None
         v_made = made.values if isinstance(made.values, Values) else None
-        others = [part for item in (t, *([mask.store] if isinstance(mask, Mask) else [])) for part in halves(item)]
+        # C of itself: entries that the mask excludes are deleted or stay, and nothing is written.
+        itself = accum is None and list(halves(old)) == list(halves(t)) and old.dtype == t.dtype and old.iso is t.iso
+        read = (*(() if itself else (t,)), *((mask.store,) if isinstance(mask, Mask) else ()))
+        others = [part for item in read for part in halves(item)]
         if full and s_old is not None:
             self._write_full(q, made, place)
             return
@@ -42,7 +45,7 @@ class Requests(Products):
                 self.in_place.add(id(made))
             else:
                 s = self.home(made.words)
-                self.put(f"copy_structure({self._structure(c)}, {self.home(s_old)}, {s}, w{c}, n{c})")
+                self._copied(c, self.home(s_old), s)
         v = None
         if v_made is not None:
             if v_old is not None and self.lifetimes.dead(v_old, place) and not any(v_old is part for part in others):
@@ -58,16 +61,15 @@ class Requests(Products):
         self.lifetimes.kept += [made.words if isinstance(made, Bitmap) else None, v_made]
         if mask is False:
             if q.replace and s is not None:
-                self.put(f"clear({self._structure(c)}, {s}, w{c}, n{c})")
+                self._emptied(c, s)
             else:
                 self.put("pass")
             return
         if q.replace and mask is not True:
-            self._each(old, "i_")
-            self.put(f"if not ({self._admits(mask, 'i_')}):")
-            self.indent += 1
-            self._remove(c, s, "i_")
-            self.indent -= 2
+            self._remove_masked(old, mask, c, s)
+        if itself:
+            self.put("pass")
+            return
         t_full = isinstance(t, Full)
         listed = isinstance(mask, Mask) and not mask.complement and isinstance(mask.store, Bitmap)
         shown: Any = mask
@@ -103,6 +105,23 @@ class Requests(Products):
                 self.indent -= 1
         self.indent -= 1
 
+    def _remove_masked(self, old: Any, mask: Any, c: int, s: str | None) -> None:
+        """Delete the entries of C that the mask excludes: along the shorter list where the mask lists them."""
+        shorter = mask.structural and mask.complement and isinstance(mask.store, Bitmap) and isinstance(old, Bitmap)
+        if shorter:
+            self.put(f"if {self.home(mask.store.words)}n < {self.home(old.words)}n:")
+            self.indent += 1
+            self._each(mask.store, "i_")
+            self._remove(c, s, "i_")
+            self.indent -= 2
+            self.put("else:")
+            self.indent += 1
+        self._each(old, "i_")
+        self.put(f"if not ({self._admits(mask, 'i_')}):")
+        self.indent += 1
+        self._remove(c, s, "i_")
+        self.indent -= 3 if shorter else 2
+
     def _write_full(self, q: Any, made: Any, place: Place) -> None:
         """C accum= T for a full T: C has entries everywhere then."""
         old, t, c = q.c, q.t, self.size(made.size)
@@ -132,7 +151,7 @@ class Requests(Products):
     def _put_entry(self, made: Any, t: Any, accum: Any, c: int, s: str | None, v: str | None, i: str) -> None:
         """Write an entry of T: combined with that of C by the accumulator where C has one, else as it is."""
         alone = cast_text(self._value(t, i), t.dtype, made.dtype)
-        at = f"V{c}_{made.dtype.name}[np.uintp({v} * n{c} + {i})]"
+        at = f"V{c}_{made.dtype.name}[np.uintp({v} + {i})]"
 
         def combined() -> None:
             if v is None:
@@ -157,11 +176,11 @@ class Requests(Products):
         self.indent -= 1
         self.put("else:")
         self.indent += 1
-        self.put(f"W{c}[np.uintp({s} * w{c} + ({i} >> 5))] |= np.uint32(1) << np.uint32({i} & 31)")
-        self.put(f"if T{c}[{s}] != 0:")
-        self.put_at(self.indent + 1, f"L{c}[np.uintp({s} * n{c} + N{c}[{s}])] = {i}")
-        self.put_at(self.indent + 1, f"T{c}[{s}] = 1")
-        self.put(f"N{c}[{s}] += 1")
+        self.put(f"W{c}[np.uintp({s}w + ({i} >> 5))] |= np.uint32(1) << np.uint32({i} & 31)")
+        self.put(f"if {s}t != 0:")
+        self.put_at(self.indent + 1, f"L{c}[np.uintp({s}l + {s}n)] = {i}")
+        self.put_at(self.indent + 1, f"{s}t = 1")
+        self.put(f"{s}n += 1")
         if v is not None:
             self.put(f"{at} = {alone}")
         self.indent -= 1
@@ -169,12 +188,12 @@ class Requests(Products):
     def _remove(self, c: int, s: str | None, i: str) -> None:
         """Delete an entry that may be present."""
         assert s is not None
-        word = f"W{c}[np.uintp({s} * w{c} + ({i} >> 5))]"
+        word = f"W{c}[np.uintp({s}w + ({i} >> 5))]"
         self.put(f"if ({word} >> np.uint32({i} & 31)) & np.uint32(1) != 0:")
         self.indent += 1
         self.put(f"{word} &= ~(np.uint32(1) << np.uint32({i} & 31))")
-        self.put(f"N{c}[{s}] -= 1")
-        self.put(f"T{c}[{s}] = 0")
+        self.put(f"{s}n -= 1")
+        self.put(f"{s}t = 0")
         self.indent -= 1
 
     def _ewise(self, q: Any, made: Any, place: Place) -> None:
@@ -204,7 +223,7 @@ class Requests(Products):
             first, second = (b, sa) if sa is None or sb is not None else (a, sb)
             if sa is not None and sb is not None:
                 # Along the shorter list.
-                self.put(f"if N{c}[{self.home(sa)}] < N{c}[{self.home(sb)}]:")
+                self.put(f"if {self.home(sa)}n < {self.home(sb)}n:")
                 self.indent += 1
                 self._intersected(a, sb, admitted, entry, both, c, s)
                 self.indent -= 1
@@ -267,7 +286,7 @@ class Requests(Products):
 
     def _order_of(self, first: Any) -> str:
         """Return the order of the list of a result that is filled along the entries of a store."""
-        return f"T{self.size(first.size)}[{self.home(first.words)}]" if isinstance(first, Bitmap) else "2"
+        return f"{self.home(first.words)}t" if isinstance(first, Bitmap) else "2"
 
     def _pair(self, q: Any, x: str, xd: np.dtype[Any], y: str, yd: np.dtype[Any]) -> str:
         integer = np.dtype(np.int64)
@@ -364,7 +383,7 @@ class Requests(Products):
         """Return the text of index[i_], for an index of the size class c."""
         if isinstance(index.array, Values):
             name = index.array.dtype.name
-            return f"np.int64(V{c}_{name}[np.uintp({self.home(index.array)} * n{c} + i_)])"
+            return f"np.int64(V{c}_{name}[np.uintp({self.home(index.array)} + i_)])"
         if index.array is not None:
             raise Untraceable("an index that is an array")
         return f"{self.number(index.start)} + {self.number(index.step)} * i_"
@@ -379,7 +398,7 @@ class Requests(Products):
         self._each(u, "i_", sort=ordered)
         self.put(f"k_ = {k}")
         self.put(f"v_ = {self._value(u, 'i_')}")
-        at = f"V{c}_{made.dtype.name}[np.uintp({v} * n{c} + k_)]"
+        at = f"V{c}_{made.dtype.name}[np.uintp({v} + k_)]"
         self.put(f"if not ({self._has(made.words, 'k_')}):")
         self.indent += 1
         self._insert(c, s, "k_")

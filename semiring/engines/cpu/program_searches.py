@@ -33,7 +33,7 @@ class Searches(Requests, Numbers):
             for limit in (relative, absolute)
             if limit is not None
         ]
-        counts = [f"N{c}[{self.home(x.words)}]" if isinstance(x, Bitmap) else f"n{c}" for x in (a, b)]
+        counts = [f"{self.home(x.words)}n" if isinstance(x, Bitmap) else f"n{c}" for x in (a, b)]
         self.put(f"{made} = {counts[0]} == {counts[1]}")
         self.put(f"if {made}:")
         self.indent += 1
@@ -64,7 +64,7 @@ class Searches(Requests, Numbers):
         u = q.u
         c, s, v = self._fresh(made.values)
         assert s is not None
-        at = f"V{c}_int64[np.uintp({self.home(made.positions.values)} * n{c} + k_)]"
+        at = f"V{c}_int64[np.uintp({self.home(made.positions.values)} + k_)]"
         k = self._position_text(q.index, self.size(u.size))
         self._each(u, "i_", sort=True)
         self.put(f"k_ = {k}")
@@ -75,7 +75,7 @@ class Searches(Requests, Numbers):
         self.put(f"{at} = i_")
         self.indent -= 1
         if isinstance(u.values, Values):
-            best = f"V{c}_{u.dtype.name}[np.uintp({v} * n{c} + k_)]"
+            best = f"V{c}_{u.dtype.name}[np.uintp({v} + k_)]"
             x, y = ("np.int64(x_)", "np.int64(y_)") if u.dtype.kind == "b" else ("x_", "y_")
             better = f"{x} {'>' if q.largest else '<'} {y}"
             if u.dtype.kind == "f":

@@ -1,7 +1,7 @@
 """What generated programs call (`program_code`): the rows of vectors, and arithmetic as Python's.
 
-A vector without all entries has a row in `words` (presence bits), in `lists` (the indices of its entries), in `counts`
-and in `listed`: 0 where the list is not current, 1 where it is in any order, 2 where it ascends.
+A vector without all entries has presence bits from `at` on in `words`, the indices of its `count` entries from `base`
+on in `lists`, and `order`: 0 where the list is not current, 1 where it is in any order, 2 where it ascends.
 """
 
 from __future__ import annotations
@@ -19,48 +19,43 @@ from .tuning import COSTS, COUNTED_SHARE
 
 # One entry in so many words or more: a list is rebuilt from the words in place of being sorted.
 _SORTED_WORDS = 4
+# Entries of a block of rows that are pushed; those copied past its end; and the distance of its parts.
+BLOCK, SPARE = 256, 3
+SPAN = 2 * BLOCK + SPARE
+# Words of a chunk whose open rows a pull collects in the block, and how many rows before its visit one is prefetched.
+WORDS, AHEAD = 32, 12
 
 
 @device
-def clear(words: Any, lists: Any, counts: Any, listed: Any, row: int, nwords: int, size: int) -> None:
-    """Remove all entries."""
-    at = row * nwords
-    if listed[row] and counts[row] < nwords:
-        base = row * size
-        for q in range(counts[row]):
-            words[np.uintp(at + (np.int64(lists[np.uintp(base + q)]) >> 5))] = 0
+def clear(words: Any, lists: Any, at: int, base: int, count: int, order: int, nwords: int) -> None:
+    """Clear all presence bits."""
+    if order != 0 and count < nwords:
+        for q in range(base, base + count):
+            words[np.uintp(at + (np.int64(lists[np.uintp(q)]) >> 5))] = 0
     else:
         for w in range(at, at + nwords):
             words[np.uintp(w)] = 0
-    counts[row] = 0
-    listed[row] = 2
 
 
 @device
-def relist(words: Any, lists: Any, counts: Any, listed: Any, row: int, nwords: int, size: int) -> None:
+def relist(words: Any, lists: Any, at: int, base: int, count: int, order: int, nwords: int) -> None:
     """Write the list from the words, ascending."""
-    at, base, filled = row * nwords, row * size, 0
+    filled = base
     for w in range(nwords):
         word = words[np.uintp(at + w)]
         while word != 0:
             bit = word & (~word + np.uint32(1))
             word ^= bit
-            lists[np.uintp(base + filled)] = (w << 5) + trailing_zeros(bit)
+            lists[np.uintp(filled)] = (w << 5) + trailing_zeros(bit)
             filled += 1
-    counts[row] = filled
-    listed[row] = 2
 
 
 @device
-def ascending(words: Any, lists: Any, counts: Any, listed: Any, row: int, nwords: int, size: int) -> None:
+def ascending(words: Any, lists: Any, at: int, base: int, count: int, order: int, nwords: int) -> None:
     """Sort the list."""
-    if listed[row] == 2:
+    if order == 0 or count * _SORTED_WORDS > nwords:
+        relist(words, lists, at, base, count, order, nwords)
         return
-    count = counts[row]
-    if listed[row] == 0 or count * _SORTED_WORDS > nwords:
-        relist(words, lists, counts, listed, row, nwords, size)
-        return
-    base = row * size
     if count < 16:
         for q in range(base + 1, base + count):
             value = lists[np.uintp(q)]
@@ -71,28 +66,98 @@ def ascending(words: Any, lists: Any, counts: Any, listed: Any, row: int, nwords
             lists[np.uintp(p + 1)] = value
     else:
         lists[base : base + count].sort()
-    listed[row] = 2
 
 
 @device
 def copy_structure(
-    words: Any, lists: Any, counts: Any, listed: Any, source: int, target: int, nwords: int, size: int
-) -> None:
-    """Copy the positions of a vector."""
-    clear(words, lists, counts, listed, target, nwords, size)
-    count = counts[source]
-    if listed[source] and count < nwords:
+    words: Any, lists: Any, at: int, base: int, count: int, order: int, to_at: int, to_base: int, nwords: int
+) -> int:
+    """Copy the positions of a vector to a row without entries; return the order of the list there."""
+    if order != 0 and count < nwords:
         for q in range(count):
-            i: Any = np.int64(lists[np.uintp(source * size + q)])
-            lists[np.uintp(target * size + q)] = i
+            i: Any = np.int64(lists[np.uintp(base + q)])
+            lists[np.uintp(to_base + q)] = i
             w: Any = i >> 5
-            words[np.uintp(target * nwords + w)] = words[np.uintp(source * nwords + w)]
-        listed[target] = listed[source]
-    else:
-        for w in range(nwords):
-            words[np.uintp(target * nwords + w)] = words[np.uintp(source * nwords + w)]
-        listed[target] = 0
-    counts[target] = count
+            words[np.uintp(to_at + w)] = words[np.uintp(at + w)]
+        return order
+    for w in range(nwords):
+        words[np.uintp(to_at + w)] = words[np.uintp(at + w)]
+    return 0
+
+
+@device
+def copy_columns(
+    indptr: Any, indices: Any, lists: Any, base: int, s: int, count: int, done: int, block: Any
+) -> tuple[Any, Any, Any]:
+    """Copy entries of the listed rows s, s + 1, ... to the block: their columns.
+
+    Rows are copied as far as they fit, or a part of a long one; done: its entries that have been copied before.  Four
+    entries are copied at a time, and those past the end of a row overwritten: the loops have no branch that is hardly
+    predictable.  Returns the next row, `done` of it, and the number of entries.
+    """
+    filled: Any = np.int64(0)
+    short: Any = True
+    while short and s < count and filled < BLOCK:
+        k: Any = np.int64(lists[np.uintp(base + s)])
+        p: Any = np.int64(indptr[np.uintp(k)])
+        end: Any = np.int64(indptr[np.uintp(k + 1)])
+        short = end - p <= BLOCK and end + SPARE <= indices.size
+        stop = end if short else p
+        s += 1 if short else 0
+        to = filled
+        filled += stop - p
+        while p < stop:
+            for e in range(4):
+                block[np.uintp(to + e)] = indices[np.uintp(p + e)]
+            p += 4
+            to += 4
+    if filled > 0 or s == count:
+        return s, done, filled
+    k = np.int64(lists[np.uintp(base + s)])
+    p, end = np.int64(indptr[np.uintp(k)]) + done, np.int64(indptr[np.uintp(k + 1)])
+    filled = min(end - p, BLOCK)
+    for e in range(filled):
+        block[np.uintp(e)] = indices[np.uintp(p + e)]
+    if p + filled == end:
+        return s + 1, np.int64(0), filled
+    return s, done + filled, filled
+
+
+@device
+def copy_entries(
+    indptr: Any, indices: Any, lists: Any, base: int, s: int, count: int, done: int, block: Any
+) -> tuple[Any, Any, Any]:
+    """Copy as `copy_columns`, and to the next parts of the block the row and the position of each entry."""
+    filled: Any = np.int64(0)
+    short: Any = True
+    while short and s < count and filled < BLOCK:
+        k: Any = np.int64(lists[np.uintp(base + s)])
+        p: Any = np.int64(indptr[np.uintp(k)])
+        end: Any = np.int64(indptr[np.uintp(k + 1)])
+        short = end - p <= BLOCK and end + SPARE <= indices.size
+        stop = end if short else p
+        s += 1 if short else 0
+        to = filled
+        filled += stop - p
+        while p < stop:
+            for e in range(4):
+                block[np.uintp(to + e)] = indices[np.uintp(p + e)]
+                block[np.uintp(to + e + SPAN)] = k
+                block[np.uintp(to + e + 2 * SPAN)] = p + e
+            p += 4
+            to += 4
+    if filled > 0 or s == count:
+        return s, done, filled
+    k = np.int64(lists[np.uintp(base + s)])
+    p, end = np.int64(indptr[np.uintp(k)]) + done, np.int64(indptr[np.uintp(k + 1)])
+    filled = min(end - p, BLOCK)
+    for e in range(filled):
+        block[np.uintp(e)] = indices[np.uintp(p + e)]
+        block[np.uintp(e + SPAN)] = k
+        block[np.uintp(e + 2 * SPAN)] = p + e
+    if p + filled == end:
+        return s + 1, np.int64(0), filled
+    return s, done + filled, filled
 
 
 @device
@@ -131,20 +196,22 @@ def modulo(a: float, b: float) -> float:
 
 @device
 def shares_pull(
-    lists: Any, counts: Any, listed: Any, row: int, size: int, pushed: Any, pulled: Any, admitted: int, early: bool
+    lists: Any, base: int, present: int, order: int, size: int, pushed: Any, pulled: Any, admitted: int, early: bool
 ) -> bool:
     """Return whether a product pulls: the rule of `engines.direction`, as for products one by one.
 
-    lists, counts, listed, row: of the vector.  pushed, pulled: the row offsets of both directions.
+    lists, base, present, order: of the vector.  pushed, pulled: the row offsets of both directions.
     """
-    present, outputs = counts[row], pulled.size - 1
+    outputs = pulled.size - 1
     entries: Any = np.int64(pulled[np.uintp(outputs)])
     edges: Any
-    if present * COUNTED_SHARE < size and listed[row]:
+    if present * COUNTED_SHARE < size and order != 0:
         edges = 0
-        for q in range(row * size, row * size + present):
+        for q in range(base, base + present):
             k = np.uintp(lists[np.uintp(q)])
             edges += np.int64(pushed[k + np.uintp(1)]) - np.int64(pushed[k])
+        if COSTS.frontier_row * present + COSTS.edge * edges < COSTS.row * outputs:
+            return False  # a pull costs more without its probes; most steps of a long search end here
     else:
         edges = entries * present // max(size, 1)
     work = Work(entries, admitted, entries * admitted // max(outputs, 1), early, 0, outputs, 0, 0)

@@ -21,6 +21,8 @@ class Text(ProgramText):
         super().__init__(program)
         self.functions: list[str] = []
         self.helpers: set[str] = set()
+        # Matrices of which pulls read the hubs.
+        self.hub_matrices: set[int] = set()
         self._functions: dict[Any, str] = {}
 
     def number(self, value: Any) -> str:
@@ -68,14 +70,26 @@ class Text(ProgramText):
         self.lines.append("    " * indent + text)
 
     @staticmethod
-    def _structure(c: int) -> str:
-        return f"W{c}, L{c}, N{c}, T{c}"
+    def _structure(c: int, home: str) -> str:
+        """Return the text of a structure as arguments of a function of `program_support`."""
+        return f"W{c}, L{c}, {home}w, {home}l, {home}n, {home}t"
+
+    def _emptied(self, c: int, home: str) -> None:
+        """Remove all entries of a row that is read as it is."""
+        self.put(f"clear({self._structure(c, home)}, w{c})")
+        self.put(f"{home}n, {home}t = 0, 2")
+
+    def _copied(self, c: int, source: str, target: str) -> None:
+        """Copy the positions of a vector."""
+        self.put(f"clear({self._structure(c, target)}, w{c})")
+        self.put(f"{target}t = copy_structure({self._structure(c, source)}, {target}w, {target}l, w{c})")
+        self.put(f"{target}n = {source}n")
 
     def _value(self, store: Any, i: str) -> str:
         """Return the text of the value of an entry."""
         if isinstance(store.values, Values):
             c = self.size(store.size)
-            return f"V{c}_{store.dtype.name}[np.uintp({self.home(store.values)} * n{c} + {i})]"
+            return f"V{c}_{store.dtype.name}[np.uintp({self.home(store.values)} + {i})]"
         return self.typed(store.iso, store.dtype)
 
     def _has(self, structure: Any, i: str) -> str:
@@ -83,30 +97,30 @@ class Text(ProgramText):
         if structure is None:
             return "True"
         c, home = self.size(structure.size), self.home(structure)
-        return f"(W{c}[np.uintp({home} * w{c} + ({i} >> 5))] >> np.uint32({i} & 31)) & np.uint32(1) != 0"
+        return f"(W{c}[np.uintp({home}w + ({i} >> 5))] >> np.uint32({i} & 31)) & np.uint32(1) != 0"
 
     def _insert(self, c: int, home: str, i: str, *, bit: bool = True) -> None:
         """Add an entry that is not present to a result; the number of its entries is in `m_` until `_counted`."""
         if bit:
-            self.put(f"W{c}[np.uintp({home} * w{c} + ({i} >> 5))] |= np.uint32(1) << np.uint32({i} & 31)")
-        self.put(f"L{c}[np.uintp({home} * n{c} + m_)] = {i}")
+            self.put(f"W{c}[np.uintp({home}w + ({i} >> 5))] |= np.uint32(1) << np.uint32({i} & 31)")
+        self.put(f"L{c}[np.uintp({home}l + m_)] = {i}")
         self.put("m_ += 1")
 
     def _clear(self, c: int, home: str) -> None:
         """Remove all entries of a row; of few here, else by a call."""
-        self.put(f"if T{c}[{home}] != 0 and N{c}[{home}] < 16:")
+        self.put(f"if {home}t != 0 and {home}n < 16:")
         self.indent += 1
-        self.put(f"for q_ in range({home} * n{c}, {home} * n{c} + N{c}[{home}]):")
-        self.put_at(self.indent + 1, f"W{c}[np.uintp({home} * w{c} + (np.int64(L{c}[np.uintp(q_)]) >> 5))] = 0")
+        self.put(f"for q_ in range({home}l, {home}l + {home}n):")
+        self.put_at(self.indent + 1, f"W{c}[np.uintp({home}w + (np.int64(L{c}[np.uintp(q_)]) >> 5))] = 0")
         self.indent -= 1
         self.put("else:")
-        self.put_at(self.indent + 1, f"clear({self._structure(c)}, {home}, w{c}, n{c})")
+        self.put_at(self.indent + 1, f"clear({self._structure(c, home)}, w{c})")
         self.put("m_ = 0")
 
     def _counted(self, c: int, home: str, order: str) -> None:
         """Store the number of entries of a result, and the order of its list: the text of a number (see support)."""
-        self.put(f"N{c}[{home}] = m_")
-        self.put(f"T{c}[{home}] = {order}")
+        self.put(f"{home}n = m_")
+        self.put(f"{home}t = {order}")
 
     def _each(self, store: Any, i: str, structure: Any = None, *, sort: bool = False) -> None:
         """Begin a loop over the entries of a store."""
@@ -118,13 +132,18 @@ class Text(ProgramText):
             self.indent += 1
             return
         home, q = self.home(words), self.name("q")
-        how = "ascending" if sort else "relist"
-        self.put(f"if T{c}[{home}] {'!= 2' if sort else '== 0'}:")
-        self.put_at(self.indent + 1, f"{how}({self._structure(c)}, {home}, w{c}, n{c})")
-        self.put(f"budget -= N{c}[{home}]")
-        self.put(f"for {q} in range({home} * n{c}, {home} * n{c} + N{c}[{home}]):")
+        self._listed(store, sort=sort)
+        self.put(f"budget -= {home}n")
+        self.put(f"for {q} in range({home}l, {home}l + {home}n):")
         self.indent += 1
         self.put(f"{i} = np.int64(L{c}[np.uintp({q})])")
+
+    def _listed(self, store: Any, *, sort: bool = False) -> None:
+        """Make the list of a store current, and sort it."""
+        c, home, how = self.size(store.size), self.home(store.words), "ascending" if sort else "relist"
+        self.put(f"if {home}t {'!= 2' if sort else '== 0'}:")
+        self.put_at(self.indent + 1, f"{how}({self._structure(c, home)}, w{c})")
+        self.put_at(self.indent + 1, f"{home}t = 2")
 
     def _admits(self, mask: Mask | bool, i: str) -> str:
         """Return the text of whether a simplified mask admits a position."""
@@ -148,4 +167,4 @@ class Text(ProgramText):
 
     def _set(self, store: Any, c: int, v: str | None, i: str, value: str) -> None:
         if v is not None:
-            self.put(f"V{c}_{store.dtype.name}[np.uintp({v} * n{c} + {i})] = {value}")
+            self.put(f"V{c}_{store.dtype.name}[np.uintp({v} + {i})] = {value}")
