@@ -342,6 +342,3 @@ _MASK = (1 << 64) - 1
 
 def _signed(word: int) -> int:
     return word - (1 << 64) if word >> 63 else word
-
-
-__all__ = ["compiled", "run_program"]

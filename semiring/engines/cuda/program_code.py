@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ...dtypes import c_name
-from ...formats import Bitmap, Full, index_dtype
+from ...formats import Bitmap, Full
 from ..program import Block, Branch, Compute, Leave, Loop, Move, Program, Request, Values
 from ..program_lifetimes import Place, halves
 from ..traced import Number, Untraceable
@@ -332,6 +332,3 @@ together:
             self.later(f"{spare}.listed = 0;", spare)
         self.later(f"{spare}.count = {count};", spare)
         rows[goal] = spare
-
-
-__all__ = ["Code", "index_dtype"]

@@ -10,8 +10,8 @@ import numpy as np
 from ...dtypes import c_name
 from ...formats import Bitmap, index_dtype
 from ..operands import Mask
-from ..program import Program, Structure, Values
-from ..program_text import KINDS, ProgramText
+from ..program import Program, Values
+from ..program_text import ProgramText
 from ..traced import Number, Typed
 from . import specialise
 from .program_counters import FIRST_COUNTER
@@ -274,6 +274,3 @@ def cast(text: str, dtype: np.dtype[Any]) -> str:
 def kind_cast(text: str, source: str, kind: str) -> str:
     """Return the text of a number of one kind as another."""
     return text if source == kind else f"{TYPES[kind]}({text})"
-
-
-__all__ = ["KINDS", "Structure", "Text", "cast", "kind_cast"]
