@@ -63,6 +63,13 @@ def rotated(v: Vector, w: Vector, n: int) -> tuple[Vector, Vector, Vector]:
     return v, w, x
 
 
+def scaled(v: Vector, w: Vector, n: int) -> tuple[Vector, Vector]:
+    """Name one vector anew, and compute the other from its value before."""
+    for _ in range(n):
+        v, w = w, v * 2
+    return v, w
+
+
 def unpacked(v: Vector, w: Vector, n: int) -> tuple[Any, ...]:
     """Assign nested tuples of numbers, and several variables at once."""
     a, b, c, d, e = 0, 1, 0, 0, 0
@@ -96,7 +103,7 @@ def augmented(v: Vector, w: Vector, n: int) -> tuple[Vector, Vector]:
     return v, w
 
 
-FUNCTIONS = [exchanged, by_a_third, returned, rotated, unpacked, elements, augmented]
+FUNCTIONS = [exchanged, by_a_third, returned, rotated, scaled, unpacked, elements, augmented]
 
 
 def outcome(function: Any, v: Vector, w: Vector, n: int) -> Any:
@@ -118,7 +125,7 @@ def test_exchanges_are_those_of_python(function: Any) -> None:
         for first in VECTORS:
             for second in VECTORS:
                 compiled = outcome(sr.compile(function), first(), second(), n)
-                if function is rotated:  # which variables name arguments after it is not known to a program
+                if function in (rotated, scaled):  # which variables name arguments after it is not known to a program
                     compiled = compiled.replace("True", "False")
                     assert compiled == outcome(function, first(), second(), n).replace("True", "False")
                 else:
