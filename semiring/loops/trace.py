@@ -118,7 +118,13 @@ class Tracer(Branches):
         changed = [name for name, was in before.items() if was != name]
         if any(("name", name) not in region.phis and isinstance(scope.get(name), Vector) for name in changed):
             return []  # `_carried_name` corrects first that it is not carried
-        needed = known | {
+        # Exchanged Vectors remain those of the caller, who may write to them after the loop.
+        permuted = {name for name in changed if before[name] is not None}
+        while (closed := permuted & {before[name] for name in permuted}) != permuted or any(
+            before[name] not in permuted for name in permuted
+        ):
+            permuted = {name for name in closed if before[name] in closed}
+        needed = (known | permuted) | {
             name
             for name in before
             if ("name", name) in region.phis and region.heads[name].store is not region.phis["name", name]

@@ -171,3 +171,18 @@ def test_exchanges_that_run_step_by_step() -> None:
     same = sr.compile(exchanged)(v, v, 3)
     assert same[0] is same[1] is v
     assert v.to_dict() == {0: 8, 1: 16}
+
+
+def test_exchanged_vectors_remain_those_of_the_caller() -> None:
+    @sr.compile(strict=True)
+    def written_later(u: Vector, w: Vector) -> tuple[Vector, Vector]:
+        for _ in range(3):
+            u, w = w, u
+        u << u + 1
+        return u, w
+
+    given = Vector.full(1, 3), Vector.full(5, 3)
+    found = written_later(*given)
+    assert given[1].to_dict() == {0: 6, 1: 6, 2: 6}
+    assert found[0] is given[1]
+    assert found[1] is given[0]
