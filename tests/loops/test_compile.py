@@ -374,10 +374,11 @@ def test_a_program_does_not_keep_matrices_alive() -> None:
 
     A = Matrix.from_coo([0, 1], [1, 0], [1.0, 2.0], nrows=2, ncols=2)
     steps(A, Vector.from_dense([1.0, 1.0]))
-    pattern = weakref.ref(A.store.pattern)
+    pattern, entries = weakref.ref(A.store.pattern), weakref.ref(A.store.pattern.entries)
     del A
     gc.collect()
     assert pattern() is None
+    assert entries() is None
 
 
 def test_large_iterations_continue_step_by_step(monkeypatch: pytest.MonkeyPatch, device: str) -> None:

@@ -119,7 +119,8 @@ class _MatrixArguments:
             0 if facts is None else facts.words.data.ptr, 0 if facts is None else facts.nonempty,
         ]  # fmt: skip
         self._known = runtime.getDevice(), words
-        self._derived = facts, row_tiles(pattern) if self._tiled else None, column_argument(pattern)
+        # Not the columns, which would keep the entries of a matrix in memory that the caller has dropped.
+        self._derived = facts, row_tiles(pattern) if self._tiled else None
         return words
 
 
