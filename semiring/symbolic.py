@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
+from .exceptions import NotSupported
+
 
 class Symbolic:
     """A number that the program of a loop computes.
@@ -15,7 +17,7 @@ class Symbolic:
     __slots__ = ()
 
     def _unsupported(self) -> NoReturn:
-        raise NotImplementedError(type(self).__name__)
+        raise NotSupported("a number that a compiled loop computes is not supported here")
 
     def traced_cast(self, dtype: Any) -> Any:
         """Return the value in a type, as `ops.cast.cast_scalar` does."""

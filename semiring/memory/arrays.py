@@ -38,7 +38,7 @@ class Placeholder:
 
 
 def device_of(array: Array) -> str:
-    """Return ``"cpu"`` for a NumPy array, ``"cuda"`` for a CuPy array; a placeholder knows its device."""
+    """Return ``"cpu"`` for a NumPy array, ``"cuda"`` for a CuPy array, and the device of a placeholder."""
     if isinstance(array, (np.ndarray, np.generic)):
         return "cpu"
     return array.device if isinstance(array, Placeholder) else "cuda"

@@ -29,7 +29,7 @@ def _untouched() -> dict[str, set[str]]:
 class Text(ProgramText):
     """The text of a program as one kernel.
 
-    A barrier separates a request from what it depends on: `touch` knows what was read and written since the last one.
+    A barrier separates a request from what it depends on: `touch` records what was read and written since the last one.
     What a request counts is assigned behind the next barrier.
     """
 
