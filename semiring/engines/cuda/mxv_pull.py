@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import cupy
 import numpy as np
 
-from ...formats import CSR, Full, VectorStore, word_count
+from ...formats import CSR, Bitmap, Full, VectorStore, word_count
 from ..constants import mxv_value
 from ..recording import note
 from ..spec import Mxv
@@ -16,7 +17,8 @@ from .algebra import ring_facts
 from .columns import column_argument
 from .degrees import degrees, present_rows
 from .kernel import Kernel, kernel
-from .launch import BLOCK, grid, values_of, words_of
+from .launch import BLOCK, full, grid, values_of, words_of
+from .mxv_covered import covers
 from .mxv_kernels import PLANS, Output, balanced_kernels, pull_kernel, types_of
 from .mxv_mask import KernelMask
 from .mxv_ranked import pull_ranked, ranked_columns
@@ -69,6 +71,10 @@ def pull(q: Mxv, mask: KernelMask, likely: bool) -> VectorStore:
     """likely: a row is expected to hit an entry of the vector in a few probes."""
     a, u = q.by_row.get(), as_dense(q.vector)
     constant = mxv_value(q, a, u)
+    sums = constant is None and mask.form == 0 and not ring_facts(q.semiring).early
+    if sums and isinstance(u, Bitmap) and covers(u, a.pattern):  # synchronises
+        u = full(u.size, u.dtype, u.iso if u.values is None else u.values)
+        q = replace(q, vector=u)
     if not isinstance(u, Full) or mask.form != 0:
         out = Output.of(q, constant)
         note(direction="pull", kernel=_launch(q, a, u, mask, likely, out))
