@@ -128,6 +128,18 @@ DEVICE void atomic_combine(T* address, T z, F add) {
     else atomic_update(address, [=](T old) { return add(old, z); });
 }
 
+// The same where many threads meet at one address: a minimum or maximum that would not change is left out.  A value
+// read from L1 may be outdated, but values only improve between two barriers, so one that does not improve on it is
+// harmless to omit.
+template <i64 NATIVE, class T, class F>
+DEVICE void atomic_combine_shared(T* address, T z, F add) {
+    if constexpr ((NATIVE == 2 || NATIVE == 3) && (sizeof(T) == 4 || sizeof(T) == 8)) {
+        const T seen = load_weak(address);
+        if (NATIVE == 2 ? !(z < seen) : !(seen < z)) return;
+    }
+    atomic_combine<NATIVE>(address, z, add);
+}
+
 // Sets bit p, which no thread clears in this launch; returns whether this call set it.  Tests the bit first: an atomic
 // costs far more than a load, and a set bit stays set.
 DEVICE bool bit_claim(u32* words, i64 p) {

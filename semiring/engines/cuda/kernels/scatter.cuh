@@ -51,6 +51,6 @@ extern "C" __global__ void scatter_combine(i64 n, const u32* words, const L* lis
         const i64 i = scatter_target(index, start, step, scatter_source(list, k));
         if (winners[i] == W(k)) continue;
         const U mine = value_at(values, iso, k);
-        atomic_combine<NATIVE>(out + i, mine, [](U before, U other) { return cast<U>(dup(before, other)); });
+        atomic_combine_shared<NATIVE>(out + i, mine, [](U before, U other) { return cast<U>(dup(before, other)); });
     }
 }
