@@ -40,6 +40,7 @@ class Lifetimes:
         self.kept: list[Any] = []  # placeholders whose identity is a key
         self.places: dict[int, Place] = {}
         self._life: dict[int, _Life] = {}
+        self._followed: set[int] | None = None
         self._analyse()
 
     def _analyse(self) -> None:
@@ -96,6 +97,30 @@ class Lifetimes:
                                 if id(part) not in targets:
                                     self._read(part, place)
 
+    def followed(self, part: Any) -> bool:
+        """Return whether a step visits positions entry by entry: a list of them is then of use."""
+        if self._followed is None:
+            self._followed, flows = set(), []
+            for step in all_steps(self.program.body):
+                for move in (*getattr(step, "moves", ()), *getattr(step, "initial", ())):
+                    flows.append((_words(move.target), _words(move.source)))
+                if isinstance(step, Request):
+                    visited = {id(_words(item)) for item in parts(step.spec)}
+                    name = step.spec.name
+                    if name == "mxv" and step.spec.mask is not None:
+                        visited = {id(_words(step.spec.vector))}
+                    elif name == "write_vector":
+                        visited -= {id(_words(step.spec.c))}
+                        flows.append((_words(step.result), _words(step.spec.c)))
+                    self._followed |= visited
+                elif isinstance(step, Compute) and step.op not in ("count", "element"):
+                    self._followed |= {id(_words(item)) for item in step.operands}
+            before = -1
+            while before != len(self._followed):
+                before = len(self._followed)
+                self._followed |= {id(source) for target, source in flows if id(target) in self._followed}
+        return id(part) in self._followed
+
     def _define(self, item: Any, loops: tuple[int, ...], sides: Any) -> None:
         for part in halves(item):
             if id(part) not in self._life:
@@ -117,6 +142,42 @@ class Lifetimes:
         inside = [use for use in life.uses if use.loops[: len(place.loops)] == place.loops]
         return not any(use.at > place.at and not exclusive(use.sides, place.sides) for use in inside)
 
+    def movable(self, part: Any, place: Place, begins: bool) -> bool:
+        """Return whether a move may take the row of its source, which no other move of the same set reads or replaces.
+
+        begins: whether the moves are those before the first iteration of a loop.
+        """
+        life, depth = self._life[id(part)], len(place.loops)
+        if not life.defined.loops and any(part is each for item, _ in self.program.constants for each in halves(item)):
+            return False
+        owner = next(
+            (loop for loop, made in self.phis.items() for phi in made for half in halves(phi) if half is part), None
+        )
+        if owner is None:
+            return self.dead(part, place)
+        # What a loop carries: only after that loop, or where an inner one begins with it.  Both are set again before
+        # they are read, unless the program returns from an inner loop.
+        if (owner in place.loops and not begins) or _returns_within(self.program.body, 0):
+            return False
+        inside = [use for use in life.uses if use.loops[:depth] == place.loops]
+        later = any(use.at > place.at and not exclusive(use.sides, place.sides) for use in inside)
+        return life.defined.loops[:depth] == place.loops and not later
+
+
+def _returns_within(block: Block, depth: int) -> bool:
+    """Return whether a program returns from an inner loop."""
+    for step in block.steps:
+        match step:
+            case Loop():
+                inner = any(_returns_within(part, depth + 1) for part in (step.head, step.body))
+            case Branch():
+                inner = any(_returns_within(part, depth) for part in (step.then, step.otherwise))
+            case _:
+                inner = depth > 1 and isinstance(step, Leave) and step.kind.startswith("return")
+        if inner:
+            return True
+    return False
+
 
 def exclusive(a: tuple[tuple[int, int], ...], b: tuple[tuple[int, int], ...]) -> bool:
     """Return whether two places are in different blocks of one branch."""
@@ -137,6 +198,21 @@ def halves(item: Any) -> Iterator[Any]:
             yield item.words
         if isinstance(item.values, Values):
             yield item.values
+
+
+def _words(item: Any) -> Any:
+    """Return the positions of a store, or the item itself."""
+    return getattr(item, "words", item)
+
+
+def all_steps(block: Block) -> Iterator[Any]:
+    """Yield the steps of a block and of the blocks in it."""
+    for step in block.steps:
+        yield step
+        for name in ("head", "body", "then", "otherwise"):
+            inner = getattr(step, name, None)
+            if isinstance(inner, Block):
+                yield from all_steps(inner)
 
 
 def steps(block: Block) -> Iterator[Request | Compute]:

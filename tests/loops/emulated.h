@@ -99,6 +99,8 @@ static int __clz(int bits) { return bits == 0 ? 32 : __builtin_clz(unsigned(bits
 template <class T> static T __ldcs(const T* at) { return *at; }
 static double __dmul_rn(double a, double b) { volatile double made = a * b; return made; }
 static long long clock64() { return 0; }
+static void __nanosleep(unsigned) { std::this_thread::yield(); }
+static void __threadfence() { std::atomic_thread_fence(std::memory_order_seq_cst); }
 static unsigned long long __cvta_generic_to_shared(const void* at) { return (unsigned long long)(at); }
 
 template <class T, class V> static T atomicAdd(T* at, V value) {

@@ -6,6 +6,7 @@ Two blocks of 64 threads run it (`emulated.h`); the host's part is that of `engi
 from __future__ import annotations
 
 import ctypes
+import dataclasses
 import hashlib
 import re
 import shutil
@@ -16,12 +17,15 @@ from typing import Any
 
 import numpy as np
 
+from semiring.engines import registry
 from semiring.engines.cpu import presence
 from semiring.engines.cuda import program_code, tuning
 from semiring.engines.cuda.compile import module_text
-from semiring.engines.cuda.program_counters import FAILED, RUNNING
+from semiring.engines.cuda.program_counters import ASKED, FAILED, RUNNING
+from semiring.engines.operands import Rows
 from semiring.engines.program import Program, ProgramResult, RunProgram, Values
-from semiring.engines.traced import Number
+from semiring.engines.spec import Mxv
+from semiring.engines.traced import Number, Typed
 from semiring.formats import Bitmap, Count, Full, IndexList, index_dtype, word_count
 
 COMPILER = shutil.which("g++")
@@ -125,7 +129,7 @@ class Emulation:
     def __init__(self, folder: Path, blocks: int = _BLOCKS) -> None:
         self._folder, self._blocks = folder, blocks
         self._known: dict[int, Any] = {}
-        self.ran = 0
+        self.ran = self.asked = 0
 
     def compiled(self, program: Program) -> _Program:
         """Translate and compile; before another engine drops the steps."""
@@ -229,7 +233,7 @@ class Emulation:
             else:
                 fixed.append(_address(array(elements * _SIZES.get(dtype, 8), np.uint8)))
         result = array(at, np.uint64, 0)
-        counters = array(2 * code.counters + 1, np.uint64, 0)
+        counters = array(2 * code.counters + 3, np.uint64, 0)
         given = [
             *code.sizes,
             *(_word(value) for _, value in code.constants),
@@ -237,14 +241,59 @@ class Emulation:
             *fixed,
             _address(result),
             _address(counters),
-            _address(counters) + 16 * code.counters,
         ]
         assert len(given) == len(made.arguments)
         packed = (ctypes.c_uint64 * len(given))(*given)
-        first = (ctypes.c_uint64 * at)(*state)
-        made.run(self._blocks, packed, first)
-        state = [int(word) for word in result]
-        outcome = _signed(state[places["exit"]])
+
+        def place(part: Any) -> int:
+            return places[code.homes[id(part)]]
+
+        def at_address(arrays: dict[str, Any], part: Any) -> np.ndarray[Any, Any]:
+            return next(v for v in arrays.values() if _address(v) == state[place(part)])
+
+        def vector(item: Any) -> Any:
+            """Return a vector of the program as a store."""
+            found = at_address(values, item.values).copy() if isinstance(item.values, Values) else None
+            iso = None if found is not None else item.iso
+            if isinstance(iso, Typed):
+                iso = item.dtype.type(_signed(state[places[code.variable(iso.number)]]))
+            if isinstance(item, Full):
+                return Full(item.size, item.dtype, found, iso)
+            bits, count = at_address(words, item.words).copy(), _signed(state[place(item.words) + 3])
+            assert count == int(np.unpackbits(bits.view(np.uint8)).sum()), "the number of entries is that of the bits"
+            if count == item.size:
+                return Full(item.size, item.dtype, found, iso)
+            return Bitmap(item.size, item.dtype, bits, found, iso, Count(count))
+
+        def answer(asked: Any) -> None:
+            mask = asked.mask
+            if mask is not None:
+                mask = dataclasses.replace(mask, store=vector(mask.store))
+            a, item = Rows(made.matrices[asked.matrix]), asked.made
+            u = vector(asked.vector)
+            q = Mxv(asked.nout, asked.ninner, a, a, u, asked.semiring, asked.flip, mask, "pull")
+            found = registry.run(q, "cpu")
+            bits = presence.expanded(presence.presence(found), found.size)
+            if isinstance(item, Bitmap):
+                at_address(words, item.words)[:] = bits
+                state[place(item.words) + 3 : place(item.words) + 6] = [found.nvals, 0, 0]
+            if isinstance(item.values, Values):
+                target, given = at_address(values, item.values), found.iso if found.values is None else found.values
+                if isinstance(found, IndexList):
+                    target[found.indices] = given
+                else:
+                    target[:] = given
+
+        while True:
+            made.run(self._blocks, packed, (ctypes.c_uint64 * at)(*state))
+            state = [int(word) for word in result]
+            outcome = _signed(state[places["exit"]])
+            if outcome > ASKED:
+                break
+            self.asked += 1
+            answer(code.asked[ASKED - outcome])
+            state[places["exit"]] = RUNNING & _MASK
+            counters[-3:] = 0
         if outcome == FAILED:
             return None
         outputs: list[Any] = []
@@ -259,22 +308,5 @@ class Emulation:
                     else _signed(word)
                 )
                 continue
-            if isinstance(item, Full) and item.values is None:
-                outputs.append(item)
-                continue
-            held_values = None
-            if isinstance(item.values, Values):
-                where = state[places[code.homes[id(item.values)]]]
-                held_values = next(v for v in values.values() if _address(v) == where).copy()
-            if isinstance(item, Full):
-                outputs.append(Full(item.size, item.dtype, held_values, item.iso))
-                continue
-            place = places[code.homes[id(item.words)]]
-            found = next(w for w in words.values() if _address(w) == state[place]).copy()
-            count = _signed(state[place + 3])
-            assert count == int(np.unpackbits(found.view(np.uint8)).sum()), "the number of entries is that of the bits"
-            if count == item.size:
-                outputs.append(Full(item.size, item.dtype, held_values, item.iso))
-            else:
-                outputs.append(Bitmap(item.size, item.dtype, found, held_values, item.iso, Count(count)))
+            outputs.append(vector(item))
         return ProgramResult(outputs, outcome, _signed(state[places["iterations"]]), 0)

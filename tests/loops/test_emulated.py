@@ -15,14 +15,15 @@ pytest.importorskip("cupy", reason="the modules of the CUDA engine import CuPy")
 
 import semiring as sr
 from semiring.engines import registry
-from semiring.engines.cuda import compile, tuning
+from semiring.engines.cuda import compile, program_tuning
 from semiring.engines.cuda.program_code import Code
 from semiring.engines.program import RunProgram
 from tests.loops import emulated, programs, test_random_programs
 from tests.loops.test_programs import same
 
-# Threads of a block of the emulation; items that one block processes alone, and from which it parts; shares of lists.
-_TUNINGS = [(0, 0, 8, 64), (5, 3, 1, 1), (100, 50, 8, 2), (8192, 4096, 2, 3)]
+# Items that one block processes alone, and from which it parts; shares of lists; entries from which on the host
+# multiplies.
+_TUNINGS = [(0, 0, 8, 64, 0), (5, 3, 1, 1, 1 << 23), (100, 50, 8, 2, 0), (8192, 4096, 2, 3, 1 << 23)]
 
 needs_compiler = pytest.mark.skipif(emulated.COMPILER is None, reason="no g++ for the emulation of CUDA")
 
@@ -49,10 +50,11 @@ def _on_the_cpu(device: str) -> Iterator[None]:
 
 
 def _tuned(monkeypatch: pytest.MonkeyPatch, number: int) -> None:
-    names = ("ALONE_MOST", "ALONE_LEAST", "SPARSE_SHARE", "RELIST_SHARE")
+    names = ("ALONE_MOST", "ALONE_LEAST", "SPARSE_SHARE", "RELIST_SHARE", "ASKED_ENTRIES")
     for name, value in zip(names, _TUNINGS[number % len(_TUNINGS)], strict=True):
-        monkeypatch.setattr(tuning, name, value)
-    monkeypatch.setattr(tuning, "PROGRAM_BLOCK", emulated.BLOCK)
+        monkeypatch.setattr(program_tuning, name, value)
+    for name, value in (("PROGRAM_BLOCK", emulated.BLOCK), ("SOME_BLOCKS", 2), ("SOME_MOST", 30), ("SOME_LEAST", 20)):
+        monkeypatch.setattr(program_tuning, name, value)
 
 
 @pytest.mark.nvrtc
@@ -79,7 +81,7 @@ def test_the_text_compiles(name: str) -> None:
 def test_programs(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     function, arguments = programs.PROGRAMS[name]
     _tuned(monkeypatch, len(name))
-    emulation = emulated.Emulation(tmp_path)
+    emulation = emulated.Emulation(tmp_path, 2 + len(name) % 2)
     for seed, (n, edges) in enumerate([(200, 600), (9, 0)]):
         A = programs.symmetric(n, edges, seed)
         with executed_by(emulation):
@@ -98,7 +100,7 @@ def test_random_programs_give_the_same(
     wanted, seed = trial_count(4, 30, 500), 0
     while count["compiled"] < wanted:
         _tuned(monkeypatch, seed)
-        with executed_by(emulated.Emulation(tmp_path)):
+        with executed_by(emulated.Emulation(tmp_path, 2 + seed % 2)):
             test_random_programs._check(tmp_path, seed, count)
         seed += 1
         assert seed < 4 * wanted + 8, count

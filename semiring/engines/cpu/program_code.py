@@ -15,7 +15,7 @@ from typing import Any
 
 from ...formats import Bitmap
 from ..program import Block, Branch, Compute, Leave, Loop, Move, Request, Values
-from ..program_lifetimes import Place, exclusive, halves
+from ..program_lifetimes import Place, halves
 from ..spec_lists import VectorList
 from ..traced import Number, Untraceable
 from .program_lists import Lists
@@ -218,7 +218,9 @@ class Code(Lists):
         sources = [part for move in moves for part in halves(move.source)]
         count = Counter(map(id, sources))
         once = [part for part in sources if count[id(part)] == 1]
-        movable = {id(part) for part in once if id(part) in replaced or self._movable(part, place)}
+        movable = {
+            id(part) for part in once if id(part) in replaced or self.lifetimes.movable(part, place, self._begins)
+        }
         for move in moves:
             if isinstance(move.target, Number):
                 continue
@@ -248,40 +250,6 @@ class Code(Lists):
             sources += [home for home in goals[: len(sources)] if home not in sources]
             left, right = ([name for home in homes for name in _variables(home)] for homes in (goals, sources))
             self.put(f"{', '.join(left)} = {', '.join(right)}")
-
-    def _movable(self, part: Any, place: Place) -> bool:
-        """Return whether a move may take the row of its source, which no move of the same set replaces."""
-        life, depth = self.lifetimes._life[id(part)], len(place.loops)
-        if not life.defined.loops and part in self._fixed():
-            return False
-        phis = self.lifetimes.phis.items()
-        owner = next((loop for loop, made in phis for phi in made for half in halves(phi) if half is part), None)
-        if owner is None:
-            return self.lifetimes.dead(part, place)
-        # What a loop carries: only after that loop, or where an inner one begins with it.  Both are set again before
-        # they are read, unless the program returns from an inner loop.
-        if (owner in place.loops and not self._begins) or self._returns_within(self.program.body, 0):
-            return False
-        inside = [use for use in life.uses if use.loops[:depth] == place.loops]
-        later = any(use.at > place.at and not exclusive(use.sides, place.sides) for use in inside)
-        return life.defined.loops[:depth] == place.loops and not later
-
-    def _returns_within(self, block: Block, depth: int) -> bool:
-        """Return whether a program returns from an inner loop."""
-        for step in block.steps:
-            match step:
-                case Loop():
-                    inner = any(self._returns_within(part, depth + 1) for part in (step.head, step.body))
-                case Branch():
-                    inner = any(self._returns_within(part, depth) for part in (step.then, step.otherwise))
-                case _:
-                    inner = depth > 1 and isinstance(step, Leave) and step.kind.startswith("return")
-            if inner:
-                return True
-        return False
-
-    def _fixed(self) -> list[Any]:
-        return [part for item, _ in self.program.constants for part in halves(item)]
 
     def _move_values(
         self, target: Any, source: Any, structure: Any, v_target: Any, v_source: Any, movable: set[int],

@@ -13,13 +13,14 @@ from cupy.cuda import runtime
 
 from ...formats import CSR, Bitmap, Full, IndexList, index_dtype, word_count
 from ...formats.vectors import SingleEntry
-from ...memory.allocation import require
+from ..operands import Mask, Rows
 from ..program import Program, ProgramResult, RunProgram, Values
 from ..program_listing import listing
 from ..recording import note
-from ..registry import implements
-from ..traced import Number, Untraceable
-from . import tuning
+from ..registry import implements, run
+from ..spec import Convert, Mxv
+from ..traced import Number, Typed, Untraceable
+from . import program_tuning
 from .columns import column_argument
 from .degrees import degrees
 from .kernel import Kernel
@@ -27,7 +28,7 @@ from .launch import bitmap, counter, full, multiprocessors, read_words
 from .packing import packable
 from .primitives import fill, scatter_entries
 from .program_code import Code
-from .program_counters import FAILED, OVER, RUNNING, YIELDED
+from .program_counters import ASKED, FAILED, OVER, RUNNING, YIELDED
 from .row_tiles import row_tiles
 
 # Parameters of a kernel are at most 4 KB in all.
@@ -49,7 +50,8 @@ class _Compiled:
         self.kernel = Kernel(_FILE, "program", code.text())
         held = {id(pattern) for pattern in program.held}
         self.matrices = [_MatrixArguments(a, held, str(m), code) for m, a in enumerate(code.matrices)]
-        self.homes = dict(code.homes)
+        self.homes, self.asked = dict(code.homes), code.asked
+        self.offsets = {str(m): a.pattern.indptr.dtype.itemsize for m, a in enumerate(code.matrices)}
         self.places: dict[str, int] = {}
         at = 0
         for kind, name in self.state:
@@ -75,12 +77,12 @@ class _Compiled:
 
     def blocks(self) -> int:
         """Return the blocks of a launch: all of them are resident; one where all requests are small."""
-        if self.most <= tuning.ALONE_MOST:
+        if self.most <= program_tuning.ALONE_MOST:
             return 1
         device = runtime.getDevice()
         found = self.resident.get(device)
         if found is None:
-            found = multiprocessors() * self.kernel.resident_blocks(tuning.PROGRAM_BLOCK)
+            found = multiprocessors() * self.kernel.resident_blocks(program_tuning.PROGRAM_BLOCK)
             self.resident[device] = found
         return found
 
@@ -99,6 +101,11 @@ class _MatrixArguments:
         self._values: Any = None
         if a.values is not None:
             self._values = weakref.ref(a.values) if weak else lambda values=a.values: values
+
+    def matrix(self) -> CSR:
+        """Return the matrix."""
+        values = None if self._values is None else self._values()
+        return CSR(self._pattern(), self._dtype, values, self._iso)
 
     @property
     def tiles(self) -> int:
@@ -163,7 +170,8 @@ class _Layout:
         for c, size in enumerate(code.sizes):
             for row in range(code.rows.get(f"S{c}", 0)):
                 listed = self._part(size * index_dtype(size).itemsize)
-                before = self._part(size * 8 if code.edged.get(c) is not None else 0)
+                edged = code.edged.get(c)
+                before = self._part(0 if edged is None else size * made.offsets[edged])
                 self.structures.append((made.places[f"s{c}_{row}"], self.words, listed, before))
                 self.words += -(-size // (32 * 64)) * 256  # aligned, as words are read by four
         self.fixed: list[int] = []
@@ -207,7 +215,6 @@ class _Run:
     def __init__(self, made: _Compiled, blocks: int) -> None:
         self._made = made
         self.layout = layout = made.layout(blocks)
-        require("loop", "cuda", layout.nbytes)
         self.stream = cupy.cuda.get_current_stream().ptr
         self.temporary = cupy.cuda.alloc(layout.temporary)
         self.words = cupy.cuda.alloc(max(layout.words, 1))
@@ -235,30 +242,60 @@ class _Run:
             return
         words = values = None
         if isinstance(item, Bitmap):
-            at = made.places[made.homes[id(item.words)]]
+            at = self._place(item.words)
             one = isinstance(value, SingleEntry)
             listed = 3 if one else int(isinstance(value, IndexList))
             state[at + 3 : at + 6] = [value.nvals, value.index if one else 0, listed]  # synchronises
             words = state[at], state[at + 1]
         if isinstance(item.values, Values):
-            values = state[made.places[made.homes[id(item.values)]]]
+            values = state[self._place(item.values)]
         if words is None and values is None:
             return
         if isinstance(value, IndexList):
             self._load_list(value, words, values)
             return
-        nwords = word_count(item.size)
-        if words is not None and isinstance(value, Bitmap):
-            self._copy(words[0], value.words.data.ptr, 4 * nwords)
-        elif words is not None:
-            fill(self._array(words[0], nwords, np.dtype(np.uint32)), np.uint32(0xFFFFFFFF))
-            if item.size % 32:
-                last = self._array(words[0] + 4 * nwords - 4, 1, np.dtype(np.uint32))
-                fill(last, np.uint32((1 << item.size % 32) - 1))
-        if values is not None and value.values is None:
+        if words is not None:
+            self._load_words(item.size, value, words[0])
+        if values is None:
+            return
+        if value.values is None:
             fill(self._array(values, item.size, item.dtype), value.iso)
-        elif values is not None:
+        elif value.values.data.ptr != values:
             self._copy(values, value.values.data.ptr, item.size * item.dtype.itemsize)
+
+    def _load_words(self, size: int, value: Bitmap | Full, words: int) -> None:
+        nwords = word_count(size)
+        if isinstance(value, Bitmap):
+            self._copy(words, value.words.data.ptr, 4 * nwords)
+            return
+        fill(self._array(words, nwords, np.dtype(np.uint32)), np.uint32(0xFFFFFFFF))
+        if size % 32:
+            last = self._array(words + 4 * nwords - 4, 1, np.dtype(np.uint32))
+            fill(last, np.uint32((1 << size % 32) - 1))
+
+    def answer(self, number: int) -> None:
+        """Execute a product that the program asks for, with the kernels of the engine, and store its result."""
+        asked, made = self._made.asked[number], self._made
+        mask = asked.mask
+        if mask is not None:
+            mask = Mask(self.output(mask.store), structural=mask.structural, complement=mask.complement)
+        a = Rows(made.matrices[asked.matrix].matrix())
+        u = self.output(asked.vector)
+        q = Mxv(asked.nout, asked.ninner, a, Rows(None), u, asked.semiring, asked.flip, mask, "pull")
+        found, item = run(q, "cuda"), asked.made
+        if isinstance(found, IndexList):
+            found = run(Convert(found, "bitmap"), "cuda")
+        if isinstance(item.values, Values) and found.values is not None:
+            # The values of the result take the place of a buffer.
+            place, memory = self._place(item.values), found.values.data
+            del self.values[self.state[place]]
+            self.state[place] = memory.ptr
+            self.values[memory.ptr] = memory
+        self.load(item, found)
+
+    def _place(self, part: Any) -> int:
+        """Return where the state has a placeholder."""
+        return self._made.places[self._made.homes[id(part)]]
 
     def _load_list(self, value: IndexList, words: Any, values: int | None) -> None:
         """Store an index list in cleared words, a list, and slots for values."""
@@ -295,10 +332,12 @@ class _Run:
             return bool(word) if item.kind == "bool" else _signed(word)
         values: Any = item.iso
         if isinstance(item.values, Values):
-            values = self._array(state[made.places[made.homes[id(item.values)]]], item.size, item.dtype)
+            values = self._array(state[self._place(item.values)], item.size, item.dtype)
+        elif isinstance(values, Typed):
+            values = item.dtype.type(self.output(values.number))
         if isinstance(item, Full):
             return full(item.size, item.dtype, values)
-        at = made.places[made.homes[id(item.words)]]
+        at = self._place(item.words)
         count = _signed(state[at + 3])
         if count == item.size:
             return full(item.size, item.dtype, values)
@@ -311,31 +350,34 @@ def run_program(q: RunProgram) -> ProgramResult | None:
     """Run all iterations in one launch, or in several of a fraction of a second each.  Synchronises."""
     made = compiled(q.program)
     program, places, blocks = q.program, made.places, made.blocks()
-    run = _Run(made, blocks)
+    execution = _Run(made, blocks)
     for item, value in (*zip(program.inputs, q.values, strict=True), *program.constants):
-        run.load(item, value)
-    counters = counter(2 * made.code.counters + 1)
+        execution.load(item, value)
+    counters = counter(2 * made.code.counters + 3)
     second = counters.data.ptr + 8 * made.code.counters
-    arrivals = second + 8 * made.code.counters
-    given = [*made.given(), *(run.temporary.ptr + at for at in run.layout.fixed)]
-    result = run.temporary.ptr + run.layout.state
-    packed = struct.pack(f"{len(given) + 3}Q", *given, result, counters.data.ptr, arrivals)
-    state_format = f"{made.words}Q"
+    barrier = second + 8 * made.code.counters
+    given = [*made.given(), *(execution.temporary.ptr + at for at in execution.layout.fixed)]
+    result = execution.temporary.ptr + execution.layout.state
+    packed = struct.pack(f"{len(given) + 2}Q", *given, result, counters.data.ptr)
+    pack, block = struct.Struct(f"{made.words}Q").pack, program_tuning.PROGRAM_BLOCK
     while True:
-        made.kernel(blocks, tuning.PROGRAM_BLOCK, packed, struct.pack(state_format, *run.state), cooperative=True)
-        run.state = list(read_words(result, made.words))  # synchronises
-        outcome = _signed(run.state[places["exit"]])
-        if outcome != YIELDED:
+        made.kernel(blocks, block, packed, pack(*execution.state), cooperative=True)
+        execution.state = list(read_words(result, made.words))  # synchronises
+        outcome = _signed(execution.state[places["exit"]])
+        if outcome <= ASKED:
+            execution.answer(ASKED - outcome)
+        elif outcome != YIELDED:
             break
-        run.state[places["exit"]] = RUNNING & _MASK
-        # The arrivals at barriers are counted from 0 in each launch.
-        for address in (counters.data.ptr + 8 * OVER, second + 8 * OVER, arrivals):
-            runtime.memsetAsync(address, 0, 8, run.stream)
-    iterations = _signed(run.state[places["iterations"]])
-    note(iterations=iterations, bytes=run.layout.nbytes)
+        execution.state[places["exit"]] = RUNNING & _MASK
+        # The arrivals at barriers, and the gate, are counted from 0 in each launch.
+        for address, nbytes in ((counters.data.ptr + 8 * OVER, 8), (second + 8 * OVER, 8), (barrier, 24)):
+            runtime.memsetAsync(address, 0, nbytes, execution.stream)
+    iterations = _signed(execution.state[places["iterations"]])
+    note(iterations=iterations, bytes=execution.layout.nbytes)
     if outcome == FAILED:
         return None
-    return ProgramResult([run.output(item) for item in program.outputs], outcome, iterations, run.layout.nbytes)
+    outputs = [execution.output(item) for item in program.outputs]
+    return ProgramResult(outputs, outcome, iterations, execution.layout.nbytes)
 
 
 _MASK = (1 << 64) - 1

@@ -19,9 +19,9 @@ from ...formats import Bitmap, Full
 from ..program import Block, Branch, Compute, Leave, Loop, Move, Program, Request, Values
 from ..program_lifetimes import Place, halves
 from ..traced import Number, Untraceable
-from . import tuning
 from .program_requests import Requests
 from .program_text import TYPES
+from .program_tuning import program_constants
 from .specialise import constants
 
 # Fields of the state that are not of the program.
@@ -30,6 +30,8 @@ _FIELDS = ("point", "exit", "work", "iterations")
 
 class Code(Requests):
     """The text of a program: control flow, and the moves of what loops carry."""
+
+    _begins = False  # whether the moves are those before the first iteration of a loop
 
     def __init__(self, program: Program) -> None:
         super().__init__(program)
@@ -60,7 +62,12 @@ class Code(Requests):
 
     def numbers_of_threads(self) -> list[tuple[str, str]]:
         """Return what every thread has, in order: type and name; each is 8 bytes."""
-        return [*(("i64", name) for name in _FIELDS), *((TYPES[kind], name) for name, kind in self.kinds.items())]
+        pulls = [("i64", f"pull{p}") for p, _ in enumerate(self.products)]
+        return [
+            *(("i64", name) for name in _FIELDS),
+            *pulls,
+            *((TYPES[kind], name) for name, kind in self.kinds.items()),
+        ]
 
     def state(self) -> list[tuple[str, str]]:
         """Return the fields of the state, in order: type and name; each is 8 bytes or a struct of 6 times 8."""
@@ -69,7 +76,7 @@ class Code(Requests):
     def buffers_of_blocks(self) -> list[tuple[str, str]]:
         """Return what the threads of a block share, as `state`."""
         fields = [("u64", f"c{k}") for k in range(self.counters)]
-        fields += [("i64", f"{name}{p}") for p in range(len(self.products)) for name in ("rows", "edges", "pull")]
+        fields += [("i64", f"{name}{p}") for p in range(len(self.products)) for name in ("rows", "edges")]
         for pool in sorted(self.rows):
             for row in range(self.rows[pool]):
                 name = f"{pool.lower()}_{row}"
@@ -91,17 +98,14 @@ class Code(Requests):
                 ("const u32*", f"present{m}"), ("i64", f"rows{m}"),
             ]  # fmt: skip
         fields += [(f"{dtype}*", name) for name, dtype, _ in self.buffers]
-        return [*fields, ("State*", "state"), ("u64*", "counters"), ("u32*", "arrivals")]
+        return [*fields, ("State*", "state"), ("u64*", "counters")]
 
     def text(self) -> str:
         """Return what follows `semiring.cuh`: with the includes that it names."""
+        named = program_constants()
         head = constants(
-            BLOCK=tuning.PROGRAM_BLOCK, RESIDENT=tuning.PROGRAM_RESIDENT, COUNTERS=self.counters,
-            ALONE_MOST=tuning.ALONE_MOST, ALONE_LEAST=tuning.ALONE_LEAST, SPARSE_SHARE=tuning.SPARSE_SHARE,
-            WATCHED_CYCLES=tuning.WATCHED_CYCLES, CROWDED_SHARE=tuning.CROWDED_SHARE,
-            EAGER_EDGES=tuning.EAGER_EDGES, FEW_EDGES=tuning.FEW_EDGES, RELIST_SHARE=tuning.RELIST_SHARE,
-            **tuning.cost_constants(tuning.DEVICE),
-        )  # fmt: skip
+            **{name.removeprefix("PROGRAM_"): value for name, value in named.items()}, COUNTERS=self.counters
+        )
         numbers = "".join(f"    {dtype} {name};\n" for dtype, name in self.numbers_of_threads())
         shared = "".join(f"    {dtype} {name};\n" for dtype, name in self.buffers_of_blocks())
         given = "".join(f"    alignas(8) {dtype} {name};\n" for dtype, name in self.arguments())
@@ -123,14 +127,14 @@ class Code(Requests):
             + 'extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT)\n'
             + "    program(const __grid_constant__ Arguments a, const __grid_constant__ State first) {\n"
             + "    alignas(16) __shared__ char room[room_bytes()];\n    __shared__ Buffers b;\n    (void)room;\n"
-            + "    Group g(a.counters, a.arrivals);\n    Numbers s;\n    g.load(&first, s, b);\n"
+            + "    Group g(a.counters);\n    u32 blocks = 0;\n    Numbers s;\n    g.load(&first, s, b);\n"
             + f"    {{\n        bool entered = false;\n{entered}        if (entered) g.barrier();\n    }}\n"
             + f"enter:\n    switch (s.point) {{\n{points}        default: break;\n    }}\n"
             + "\n".join(self.body)
             + """
 end:
-    if (alone && gridDim.x > 1) {
-        g.join(a.state, s, b);
+    if (active < gridDim.x) {
+        g.join(a.state, s, b, gridDim.x);
     } else if (blockIdx.x == 0) {
         if (alone) {
             __syncthreads();  // behind `watch`
@@ -140,12 +144,12 @@ end:
     }
     return;
 wait:
-    g.barrier();  // the first block arrives when it continues with all, or ends
+    g.wait();
     g.load(a.state, s, b);
     if (s.exit != RUNNING) return;
     goto enter;
 together:
-    g.join(a.state, s, b);
+    g.join(a.state, s, b, blocks);
     goto enter;
 }
 """
@@ -187,7 +191,9 @@ together:
 
     def _loop(self, loop: Loop, place: Place) -> None:
         outer = loop is self.lifetimes.outer
+        self._begins = True
         self._moves(loop.initial, place)
+        self._begins = False
         self.settle()
         self.put("while (true) {")
         self.indent += 1
@@ -196,7 +202,12 @@ together:
         self.put_at(0, f"point_{k}:")
         self.put("g.watch();")
         self.put(f"if (counted[OVER] != 0) {{ s.point = {k}; s.exit = YIELDED; goto end; }}")
-        self.put("if (!alone && s.work < i64(ALONE_LEAST)) { g.barrier(); if (blockIdx.x != 0) goto wait; g.part(); }")
+        self.put("if (s.work < g.least()) {")
+        self.put("    blocks = g.fewer(s.work);")
+        self.put("    g.barrier();")
+        self.put("    if (blockIdx.x >= blocks) goto wait;")
+        self.put("    g.part(blocks);")
+        self.put("}")
         self.put("s.work = 0;")
         self._block(loop.head)
         if loop.test is not True:
@@ -282,14 +293,7 @@ together:
         """Return whether a move may take the buffer of its source: it is read by one move, and not after it."""
         if sources[id(part)] != 1:
             return False
-        if id(part) in replaced:
-            return True
-        life = self.lifetimes._life[id(part)]
-        fixed = [each for item, _ in self.program.constants for each in halves(item)]
-        if not life.defined.loops and any(part is each for each in fixed):
-            return False
-        carried = any(part is half for phis in self.lifetimes.phis.values() for phi in phis for half in halves(phi))
-        return not carried and self.lifetimes.dead(part, place)
+        return id(part) in replaced or self.lifetimes.movable(part, place, self._begins)
 
     def _move_values(
         self, target: Any, source: Any, sources: Any, place: Any, replaced: set[int], rows: dict[str, str]

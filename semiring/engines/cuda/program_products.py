@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ...dtypes import c_name
 from ...formats import Bitmap, Full, index_dtype
 from ..operands import Mask, simplified
-from ..program_lifetimes import Place
+from ..program_lifetimes import Place, halves
 from ..traced import Untraceable
 from . import tuning
 from .algebra import ring_facts
@@ -46,6 +47,8 @@ class Products(Numbers):
         pull_matrix = self.matrix(q.by_row) if pulls else None
         push_matrix = self.matrix(q.by_column) if pushes else None
         names = _Product(number, target, values, c, pull_matrix, push_matrix, summed, facts.early or not valued)
+        if isinstance(mask, Mask) and mask.structural:
+            names.added = self.grown.get(self.set_of(mask.store) or "")
         self.products.append(self._namespace(q, mask, names, valued, facts))
         if pushes:
             self._prepare_push(q, mask, u, names)
@@ -53,24 +56,28 @@ class Products(Numbers):
         edged = self.edged.get(c) is not None
         pushed, pulled = "2" if edged else "1", "0"
         if pushes and pulls:
-            self.put(f"if (b.pull{number}) {{")
-            self.indent += 1
-            self._pull(q, mask, u, names, k)
-            if names.summed:
-                self.counted(c, target, k, listed=pulled)
-                self.settle()
-            after = self.pending()
-            self.resume()  # a barrier has just been put
-            self.indent -= 1
+            before = self.pending()
+            pull_lines, pull_end = self._apart(lambda: self._pull_side(q, mask, u, names, made, k))
+            self.resume(before)
+            push_lines, push_end = self._apart(lambda: self._push(q, mask, u, names, made, k))
+            if pull_end[1] != push_end[1]:  # one of them has put a barrier, and what waited for it
+                ends = []
+                for lines, end in ((pull_lines, pull_end), (push_lines, push_end)):
+                    self.resume(end)
+                    more, _ = self._apart(self.barrier if end[1] else lambda: None)
+                    lines += more
+                    ends.append(self.pending())
+                pull_end, push_end = ends
+            self.put(f"if (s.pull{number}) {{")
+            self.lines += pull_lines
             self.put("} else {")
-            self.indent += 1
-            self._push(q, mask, u, names, made, k)
-            self.indent -= 1
+            self.lines += push_lines
             self.put("}")
-            self.join_pending(after)
-            listed = f"b.pull{number} ? {pulled} : {pushed}"
+            self.resume(push_end)
+            self.join_pending(pull_end)
+            listed = f"s.pull{number} ? {pulled} : {pushed}"
         elif pulls:
-            self._pull(q, mask, u, names, k)
+            self._pull(q, mask, u, names, made, k)
             listed = pulled
         else:
             self._push(q, mask, u, names, made, k)
@@ -78,7 +85,32 @@ class Products(Numbers):
         if not names.counts:
             self.later(f"{target}.count = a.rows{pull_matrix}; {target}.listed = 0;", target)
         elif not names.counted:
-            self.counted(c, target, k, listed=listed)
+            self._deliver(names, k, listed=listed)
+
+    def _apart(self, write: Callable[[], None]) -> tuple[list[str], Any]:
+        """Return the lines of a side of a branch, and what is pending behind it."""
+        kept, self.lines = self.lines, []
+        self.indent += 1
+        write()
+        self.indent -= 1
+        lines, self.lines = self.lines, kept
+        return lines, self.pending()
+
+    def _pull_side(self, q: Any, mask: Any, u: Any, p: _Product, made: Any, k: int) -> None:
+        self._pull(q, mask, u, p, made, k)
+        if p.summed and not p.counted:
+            self._deliver(p, k, listed="0")
+            self.settle()
+        p.counted = False
+
+    def _deliver(self, p: _Product, k: int, *, listed: str) -> None:
+        """Assign the result behind the next barrier."""
+        if p.fresh is not None:
+            # Its old positions were cleared, beside the product: those for the next time.
+            cleared = f"{p.fresh}.count = 0; {p.fresh}.listed = 1;"
+            swap = f"{{ const auto m = {p.home}; {p.home} = {p.fresh}; {p.fresh} = m; {cleared} }}"
+            self.later(swap, p.home, p.fresh)
+        self.counted(p.c, p.home, k, listed=listed)
 
     def _namespace(self, q: Any, mask: Any, p: _Product, valued: bool, facts: Any) -> str:
         """Return the text of the functions of a product."""
@@ -99,7 +131,7 @@ class Products(Numbers):
             FLIP=q.flip, U_FULL=isinstance(u, Full), MASK=form,
             COMPLEMENT=bool(masked is not None and masked.complement), VALUED=valued, NATIVE=facts.native,
             PROBES=tuning.PROBES, TILE=tuning.TILE, EARLY=p.early, PUSHES=p.push is not None,
-            PULLS=p.pull is not None,
+            PULLS=p.pull is not None, GROWN=p.added is not None,
         )  # fmt: skip
         head = f"namespace p{p.number} {{\nnamespace op {{\nusing namespace ::op;\n}}\n"
         return f'{head}{semiring(q.semiring)}{types}{flags}#include "program_product.cuh"\n}}\n'
@@ -118,17 +150,20 @@ class Products(Numbers):
         return f"p{p.number}::Vector{{{words + '.words' if words else 'nullptr'}, {values or 'nullptr'}, {iso}}}"
 
     def _mask_text(self, p: _Product, mask: Any) -> str:
-        if not isinstance(mask, Mask):
-            return f"p{p.number}::Mask{{nullptr, nullptr}}"
-        words = self.set_of(mask.store)
-        values = None if mask.structural else self.values_of(mask.store)
-        return f"p{p.number}::Mask{{{words + '.words' if words else 'nullptr'}, {values or 'nullptr'}}}"
+        words = self.set_of(mask.store) if isinstance(mask, Mask) else None
+        values = self.values_of(mask.store) if isinstance(mask, Mask) and not mask.structural else None
+        added = f"{p.added}.words" if p.added else "nullptr"
+        return (
+            f"p{p.number}::Admitted{{{{{words + '.words' if words else 'nullptr'}, {values or 'nullptr'}}}, {added}}}"
+        )
 
-    def _open_rows(self, mask: Any, c: int) -> str:
+    def _open_rows(self, p: _Product, mask: Any) -> str:
         if isinstance(mask, Mask) and mask.structural and isinstance(mask.store, Bitmap):
             count = f"{self.set_of(mask.store)}.count"
-            return f"a.n{c} - {count}" if mask.complement else count
-        return f"a.n{c}"
+            if p.added is not None:
+                count = f"({count} + {p.added}.count)"
+            return f"a.n{p.c} - {count}" if mask.complement else count
+        return f"a.n{p.c}"
 
     # -- push ----------------------------------------------------------------------------------------------
 
@@ -141,8 +176,9 @@ class Products(Numbers):
         row = self.buffer("row", _column_type(self, cu), (cu, 1))
         before = self.buffer("before", c_name(self.matrices[int(m or 0)].pattern.indptr.dtype), (cu, 1))
         p.rows = f"{space}::Rows{{{row}, {before}, b.rows{number}, b.edges{number}}}"
-        self.touch([words], [p.target, row])
-        self.put(f"clear({p.target}, a.n{p.c});")
+        p.fresh = p.target = f"b.{self._row(f'S{p.c}')}"
+        self.touch([words, *self.admitting(p, mask)], [p.home, row])
+        self.put(f"clear({p.home}, a.n{p.c});")
         listed = "false"
         if words is not None and self.edged.get(cu) == m:
             listed = f"({words}.listed == 2)"
@@ -152,10 +188,15 @@ class Products(Numbers):
         k = self.counter()
         packing = f"Packing{{int(a.shift{m})}}"
         count = f"{words}.count" if words else n
-        # With so many entries a pull is chosen without counting edges.
-        crowded = f"{count} * i64(CROWDED_SHARE) >= {n}" if p.pull is not None else "false"
+        # With so many entries rows soon end, and a pull is chosen without counting edges.
+        crowded = f"{count} * i64(CROWDED_SHARE) >= {n}" if p.pull is not None and p.early else "false"
         estimate = f"i64(f64(a.nvals{m}) * f64({count}) / f64({n} > 0 ? {n} : 1))"
-        self.put(f"if (!{listed} && !({crowded})) {{")
+        known = "false"
+        if p.pull is not None:
+            # The same number of entries as in a product that was pulled: it is again, and edges are not counted.
+            known = f"s.pull{number} == 2"
+            self.put(f"s.pull{number} = s.pull{number} != 0 && !{listed} && {count} == b.rows{number} ? 2 : 0;")
+        self.put(f"if (!{listed} && !({crowded}) && !({known})) {{")
         self.indent += 1
         self.point(self.items(u))
         source = words or f"Positions<{_column_type(self, cu)}, i32>{{nullptr, nullptr, nullptr, {n}, 0, 0}}"
@@ -172,17 +213,20 @@ class Products(Numbers):
             edges = f"b.edges{number}"
             if words is not None:
                 edges = f"({listed} ? {words}.edges : ({crowded}) ? {estimate} : {edges})"
-            self.later(
-                f"b.pull{number} = ({crowded} && !{listed}) || {space}::prefers_pull(a.nvals{m}, a.n{p.c}, "
-                f"{self._open_rows(mask, p.c)}, {count}, {edges});"
+            self.put(
+                f"s.pull{number} = {known} || ({crowded} && !{listed}) || {space}::prefers_pull(a.nvals{m}, a.n{p.c}, "
+                f"{self._open_rows(p, mask)}, {count}, {edges});"
             )
-        self.barrier()
 
     def masked(self, mask: Any) -> list[str | None]:
         """Return the variables that a simplified mask reads."""
         if not isinstance(mask, Mask):
             return []
         return [self.set_of(mask.store), None if mask.structural else self.values_of(mask.store)]
+
+    def admitting(self, p: _Product, mask: Any) -> list[str | None]:
+        """Return the variables that the mask of a product reads; not those that may change beside it."""
+        return [p.added] if p.added is not None else self.masked(mask)
 
     def _push(self, q: Any, mask: Any, u: Any, p: _Product, made: Any, k: int) -> None:
         number, m, target = p.number, p.push, p.target
@@ -191,8 +235,7 @@ class Products(Numbers):
         start = ring_facts(q.semiring).start
         if p.summed:
             sums = self.buffer("sums", c_name(q.semiring.z), (p.c, 1), start)
-        reads = [self.set_of(u), self.values_of(u), *self.masked(mask)]
-        # The result was cleared, and its rows listed, before.
+        reads = [self.set_of(u), self.values_of(u), *self.admitting(p, mask)]
         self.touch(reads, [target, p.values])
         self.point(f"({p.rows}).edges")
         edged = self.edged.get(p.c) is not None
@@ -206,7 +249,7 @@ class Products(Numbers):
         )
         if p.summed:
             # The sums are stored along the list of the result.
-            self.counted(p.c, target, k, listed="2" if edged else "1")
+            self._deliver(p, k, listed="2" if edged else "1")
             p.counted = True
             self.barrier()
             assert start is not None
@@ -221,10 +264,28 @@ class Products(Numbers):
 
     # -- pull ----------------------------------------------------------------------------------------------
 
-    def _pull(self, q: Any, mask: Any, u: Any, p: _Product, k: int) -> None:
+    def _ask(self, q: Any, mask: Any, p: _Product, made: Any) -> int:
+        """Let the host execute a pull of all entries of a large matrix; return the point behind it.
+
+        The engine's kernels have more registers than a program, and shared memory for the values of frequent columns.
+        """
+        if self._waiting:
+            self.barrier()
+        self.points += 1
+        after = self.points
+        self.put(
+            f"if (a.nvals{p.pull} >= i64(ASKED_ENTRIES)) {{ s.point = {after}; s.exit = ASKED - {len(self.asked)}; "
+            "goto end; }"
+        )
+        masked = mask if isinstance(mask, Mask) else None
+        self.asked.append(Asked(int(p.pull or 0), q.semiring, q.flip, q.nout, q.ninner, q.vector, masked, made))
+        self.lifetimes.kept += [part for item in (q.vector, made, masked and masked.store) for part in halves(item)]
+        return after
+
+    def _pull(self, q: Any, mask: Any, u: Any, p: _Product, made: Any, k: int) -> None:
         number, m, target = p.number, p.pull, p.target
         space, n = f"p{number}", f"a.n{p.c}"
-        reads = [self.set_of(u), self.values_of(u), *self.masked(mask)]
+        reads = [self.set_of(u), self.values_of(u), *self.admitting(p, mask)]
         whole = isinstance(u, Full) and not isinstance(mask, Mask)  # the pattern determines the rows of the result
         operands = (
             f"a.P{m}, {self._columns_text(p, m)}, {self._matrix_text(p, m or '')}, {self._vector_text(p, u)}, "
@@ -234,6 +295,7 @@ class Products(Numbers):
         values = p.values or f"({c_name(q.semiring.z)}*)nullptr"
         shift = self.shift(p.c)
         p.counts = not whole
+        after = None if p.early else self._ask(q, mask, p, made)
         if whole:
             self.present.add(m or "")
             self.point(f"a.nvals{m}")
@@ -265,6 +327,23 @@ class Products(Numbers):
             self.barrier()
             self.touch([target])
             self.put(f"{space}::count_bits(g, {k}, {shift}, {target}.words, {n});")
+            self._deliver(p, k, listed="0")
+            p.counted = True
+            self.barrier()
+        self.put_at(0, f"point_{after}:;")
+
+
+class Asked(NamedTuple):
+    """A product that the host executes where the matrix is large; matrix: its number."""
+
+    matrix: int
+    semiring: Any
+    flip: bool
+    nout: int
+    ninner: int
+    vector: Any
+    mask: Mask | None
+    made: Any
 
 
 class _Product:
@@ -277,6 +356,12 @@ class _Product:
         self.number, self.target, self.values, self.c = number, target, values, c
         self.pull, self.push, self.summed, self.early = pull, push, summed, early
         self.rows = ""
+        # The variable of the result; in a product that may push, `target` is `fresh`, empty positions that become those
+        # of the result, and whose place the old ones take.
+        self.home = target
+        self.fresh: str | None = None
+        # What is added, since the last barrier, to the positions that the mask reads.
+        self.added: str | None = None
         # Whether a counter has the number of entries of the result, and whether it was assigned.
         self.counts, self.counted = True, False
 

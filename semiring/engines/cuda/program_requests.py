@@ -7,33 +7,22 @@ from typing import Any
 import numpy as np
 
 from ...dtypes import c_name
-from ...formats import Bitmap, Full
+from ...formats import Full
 from ...operators.types import TypedMonoid
-from ..constants import POSITIONS
-from ..operands import Mask, simplified
-from ..program import Structure, Values
+from ..operands import simplified
+from ..program import Values
 from ..program_lifetimes import Place
 from ..program_text import KINDS
 from ..traced import Untraceable
 from .algebra import native_atomic, start_value
-from .program_products import Products
 from .program_text import cast
+from .program_writes import Writes
 
 _BOOL = np.dtype(np.bool_)
 
 
-class Requests(Products):
+class Requests(Writes):
     """Writes the steps of a program that are requests."""
-
-    def masked(self, mask: Any) -> list[str | None]:
-        """Return the variables that a simplified mask reads."""
-        if not isinstance(mask, Mask):
-            return []
-        return [self.set_of(mask.store), None if mask.structural else self.values_of(mask.store)]
-
-    def operands(self, *stores: Any) -> list[str | None]:
-        """Return the variables of stores."""
-        return [part for store in stores for part in (self.set_of(store), self.values_of(store))]
 
     def emptied(self, made: Any, sparse: str) -> None:
         """Clear a result that is filled along a list, where it is."""
@@ -106,10 +95,6 @@ class Requests(Products):
         x = self.value(store, "i") if "x" in op.uses else f"{c_name(op.x)}()" if " " not in c_name(op.x) else "0"
         thunk = self.typed(k, op.k) if "k" in op.uses else "0"
         return f"{name}({x}, i, i64(0), {thunk})"
-
-    def _binary(self, op: Any, x: str, y: str) -> str:
-        positions = ", i, i64(0), i, i64(0)" if op.uses & POSITIONS else ""
-        return f"{self.operator('binary', op)}({x}, {y}{positions})"
 
     def _ewise(self, q: Any, made: Any, place: Place) -> None:
         a, b, mask = q.a, q.b, simplified(q.mask)
@@ -193,135 +178,6 @@ class Requests(Products):
         self.put("}")
         self.counted(c, target, k, listed=f"({sparse}) ? 1 : 0" if sparse != "false" else "0")
 
-    # -- writes --------------------------------------------------------------------------------------------
-
-    def _taken(self, part: Any, others: list[Any], place: Place) -> bool:
-        """Return whether a result may take the buffer of a part of its target."""
-        return part is not None and self.lifetimes.dead(part, place) and not any(part is other for other in others)
-
-    def _write_vector(self, q: Any, made: Any, place: Place) -> None:
-        """C<M, replace> accum= T; the buffers of C become those of the result where nothing reads C later."""
-        old, t, mask, accum = q.c, q.t, simplified(q.mask), q.accum
-        if accum is not None and accum.uses & POSITIONS:
-            raise Untraceable("an accumulator that reads positions")
-        s_old = old.words if isinstance(old, Bitmap) else None
-        v_old = old.values if isinstance(old.values, Values) else None
-        if isinstance(made, Bitmap) and s_old is None:
-            raise Untraceable("a write that may delete entries of a full Vector")
-        others = [part for item in (t, *([mask.store] if isinstance(mask, Mask) else [])) for part in _halves(item)]
-        if isinstance(made, Bitmap) and self._taken(s_old, others, place):
-            self.homes[id(made.words)] = self.home(s_old)
-            self.in_place.add(id(made))
-        made_values = made.values if isinstance(made.values, Values) else None
-        if made_values is not None and self._taken(v_old, others, place) and v_old.dtype == made.dtype:  # type: ignore[union-attr]
-            self.homes[id(made_values)] = self.home(v_old)
-            self.in_place.add(id(made))
-        self.lifetimes.kept += [getattr(made, "words", None), made_values]
-        target, values, n, c = self.set_of(made), self.values_of(made), self.n(made), self.size(made.size)
-        source = self.set_of(old)
-        set_in_place, values_in_place = target == source, values == self.values_of(old)
-        # What becomes of a position: its value if C has an entry, and if T is written to it.
-        had_value = "" if values is None or values_in_place else f"{values}[i] = {self.value(old, 'i')}; "
-        put = self._put_text(made, old, t, accum, values)
-        admitted = self.admits(mask, "i")
-        in_t = self.has(t, "i")
-        reads = [*self.operands(old, t), *self.masked(mask)]
-        if target is None:
-            self._write_to_full(q, made, mask, (admitted, in_t, had_value, put), reads)
-            return
-        self.touch(reads, [target, values])
-        assert source is not None
-        listed_mask = isinstance(mask, Mask) and not mask.complement and isinstance(mask.store, Bitmap)
-        # Whether entries of C may be deleted where the driver has none.
-        deletes = (q.replace and mask is not True) or (accum is None and isinstance(t, Bitmap) and not listed_mask)
-
-        def change(admitted: str, in_t: str) -> str:
-            return (
-                f"[&](i64 i, bool had) {{ if ({admitted}) {{ if ({in_t}) {{ {put}return true; }} "
-                + ("if (had) { " + had_value + "} return had; }" if accum is not None else "return false; }")
-                + (" return false; }" if q.replace else " if (had) { " + had_value + "} return had; }")
-            )
-
-        driver = self._driver(t, mask, accum)
-        sparse = "false"
-        if set_in_place and (values is None or values_in_place) and driver is not None:
-            sparse = f"{driver}.sparse({n})" + (f" && {source}.sparse({n})" if deletes else "")
-            self.prefer_list(driver, n)
-            if deletes:
-                self.prefer_list(source, n)
-        self.point(f"(({sparse}) ? {driver}.count : {n})" if sparse != "false" else n)
-        k = self.counter(2)
-        dense = f"change_words(g, {target}, {source}.words, {k}, {self.shift(c)}, {n}, change);"
-        self.put("{")
-        self.put(f"    const auto change = {change(admitted, in_t)};")
-        if sparse == "false":
-            self.put(f"    {dense}")
-        else:
-            self.put(f"    if ({sparse}) {{")
-            base = f"g, {target}, {k}, b.c{k}, {self.shift(c)}"
-            # What visits the driver's entries need not test for them.
-            by_mask = (
-                isinstance(mask, Mask) and mask.structural and not mask.complement and driver == self.set_of(mask.store)
-            )
-            known = change("true" if by_mask else admitted, "true" if driver == self.set_of(t) else in_t)  # fmt: skip
-            self.put(f"        change_listed({base}, {driver}, {known});")
-            if deletes:
-                # Entries of C that no entry of the driver visits; those that it visits are the same afterwards.
-                visited = f"{driver}.has(i)"
-                gone = f"[&](i64 i, bool had) {{ return had && ({visited} || change(i, had)); }}"
-                self.put(f"        change_listed({base}, {source}, {gone});")
-            self.put(f"    }} else {dense}")
-        self.put("}")
-        shift = self.shift(c)
-        added, gone = (f"i64((counted[{n}] - b.c{n}) >> {shift})" for n in (k, k + 1))
-        # A list from which entries were removed is not current.
-        self.later(
-            f"{{ const bool along = {sparse}; const i64 added = {added}, gone = {gone}; "
-            f"{target}.listed = along && gone == 0 && {target}.listed != 0 ? 1 : 0; "
-            f"{target}.count = (along ? {target}.count : 0) + added - gone; "
-            f"b.c{k} = counted[{k}]; b.c{k + 1} = counted[{k + 1}]; }}",
-            target,
-        )
-
-    def _driver(self, t: Any, mask: Any, accum: Any) -> str | None:
-        """Return the positions outside of which a write changes nothing, deletions aside."""
-        listed = isinstance(mask, Mask) and not mask.complement and isinstance(mask.store, Bitmap)
-        if listed and (isinstance(t, Full) or accum is None):
-            return self.set_of(mask.store)
-        return self.set_of(t)
-
-    def _put_text(self, made: Any, old: Any, t: Any, accum: Any, values: str | None) -> str:
-        """Return the statements that write an entry of T, where `had` says whether C has one."""
-        if values is None:
-            return ""
-        alone = cast(self.value(t, "i"), made.dtype)
-        if accum is None:
-            return f"{values}[i] = {alone}; "
-        combined = cast(self._binary(accum, self.value(old, "i"), self.value(t, "i")), made.dtype)
-        return f"{values}[i] = had ? {combined} : {alone}; "
-
-    def _write_to_full(
-        self, q: Any, made: Any, mask: Any, texts: tuple[str, str, str, str], reads: list[str | None]
-    ) -> None:
-        """The result has entries everywhere."""
-        admitted, in_t, had_value, put = texts
-        values, n = self.values_of(made), self.n(made)
-        if values is None:
-            self.put(";")
-            return
-        had = self.has(q.c, "i")
-        rest = f"else if (had) {{ {had_value}}} " if had_value else ""
-        change = f"[&](i64 i) {{ const bool had = {had}; if ({admitted} && {in_t}) {{ {put}}} {rest}}}"
-        driver = self._driver(q.t, mask, q.accum) if not had_value and had == "true" else None
-        if driver is None:
-            self.touch(local_reads=reads, local_writes=[values])
-        else:
-            self.touch(reads, [values])
-            self.prefer_list(driver, n)
-        self.point(n if driver is None else f"({driver}.sparse({n}) ? {driver}.count : {n})")
-        visit = f"each_position({n}, " if driver is None else f"each_entry({driver}, {n}, "
-        self.put(f"{visit}{change});")
-
     # -- positions by index --------------------------------------------------------------------------------
 
     def _extract_vector(self, q: Any, made: Any, place: Place) -> None:
@@ -378,7 +234,7 @@ class Requests(Products):
             name = self.operator("binary", dup)
             kind = c_name(made.dtype)
             combine = f"[=]({kind} x, {kind} y) {{ return {cast(f'{name}(x, y)', made.dtype)}; }}"
-            update = f"atomic_combine<{native}>({sums} + j, {cast(self.value(u, 'i'), made.dtype)}, {combine});"
+            update = f"atomic_combine_shared<{native}>({sums} + j, {cast(self.value(u, 'i'), made.dtype)}, {combine});"
         touched = [*self.operands(u), self._index_home(q.index)], [target, values, sums]
         self.touch(*touched)
         sparse = "false" if driver is None else f"{driver}.sparse({size})"
@@ -427,10 +283,6 @@ class Requests(Products):
         text = cast(f"combine_parts<{z}>({hits}, {parts}, {combine})", KINDS[kind])
         self.put(f"{self.number(made.number)} = {text};")
         self.touch([parts])
-
-
-def _halves(item: Any) -> list[Any]:
-    return [part for part in (getattr(item, "words", None), item.values) if isinstance(part, (Structure, Values))]
 
 
 def _start_of(dup: Any, made: np.dtype[Any], given: np.dtype[Any]) -> Any:

@@ -45,8 +45,11 @@ class Text(ProgramText):
         self._touched = _untouched()
         self._waiting: list[str] = []  # statements for behind the next barrier
         self._awaited: set[str] = set()  # the variables that they assign
+        # Positions to which a request since the last barrier adds those of another vector, and nothing else.
+        self.grown: dict[str, str] = {}
         # The matrix that vectors of a size are pushed through, where all pushes are through one.
         self.edged: dict[int, str | None] = {}
+        self.asked: list[Any] = []  # products that the host may execute
         # Matrices of which a product reads tiles of rows, and the rows that have entries.
         self.tiled: set[str] = set()
         self.present: set[str] = set()
@@ -191,7 +194,7 @@ class Text(ProgramText):
             self.put("});")
         else:
             self.put("g.barrier();")
-        self._touched, self._awaited = _untouched(), set()
+        self._touched, self._awaited, self.grown = _untouched(), set(), {}
 
     def settle(self) -> None:
         """Put a barrier if any request has run since the last one."""
@@ -215,21 +218,20 @@ class Text(ProgramText):
         """Continue with what `pending` returned; None: behind a barrier."""
         touched, waiting, awaited = pending or (_untouched(), [], set())
         self._touched = {kind: set(names) for kind, names in touched.items()}
-        self._waiting, self._awaited = list(waiting), set(awaited)
+        self._waiting, self._awaited, self.grown = list(waiting), set(awaited), {}
 
     def join_pending(self, other: _Pending) -> None:
-        """Continue after two blocks of which one was executed; neither leaves a statement that waits."""
-        assert not other[1]
-        assert not self._waiting
+        """Continue after two blocks of which one was executed; the same statements wait behind both."""
+        assert other[1] == self._waiting
         for kind, names in other[0].items():
             self._touched[kind] |= names
 
     def point(self, items: str) -> None:
-        """Put a place where the first block continues with all others if it has so many items to process."""
+        """Put a place where the group continues with more blocks if it has so many items to process."""
         self.points += 1
         k = self.points
         self.put_at(0, f"point_{k}:")
-        self.put(f"if (alone && ({items}) > i64(ALONE_MOST) && gridDim.x > 1) {{ s.point = {k}; goto together; }}")
+        self.put(f"if (active < g.wanted({items})) {{ s.point = {k}; blocks = g.wanted({items}); goto together; }}")
         self.put(f"s.work += {items};")
 
     def prefer_list(self, positions: str | None, n: str) -> None:

@@ -427,23 +427,5 @@ VOTE_LARGE: Final = _row(
     "longest row of one block of 512 threads: 8,192 slots, 64 to 128 KB of shared memory; every device from sm_80 has "
     "more",
 )  # fmt: skip
-VOTE_TILES: Final = _row(
-    "VOTE_TILES", 4096, "reasoned", "tiles of VOTE_LARGE entries at a time: their tables take 256 to 512 MB"
-)
+VOTE_TILES: Final = _row("VOTE_TILES", 4096, "reasoned", "tiles of VOTE_LARGE entries at a time, of 256 to 512 MB")
 VOTE_BLOCKS: Final = _row("VOTE_BLOCKS", 16, "reasoned", "blocks for each multiprocessor, as SORT_BLOCKS")
-
-# Programs of compiled loops; calls of the six lines of a search and of rounds of peeling, H200.
-PROGRAM_BLOCK: Final = _row("PROGRAM_BLOCK", 512, "measured", "see PROGRAM_RESIDENT")
-PROGRAM_RESIDENT: Final = _row(
-    "PROGRAM_RESIDENT", 3, "measured", "kron22, kron24, path of 10^5, core numbers of kron22, ms, with PROGRAM_BLOCK: "
-    "2 x 512 0.58 1.15 532 298, 3 x 512 0.53 0.95 593 266, 4 x 256 0.70 1.30 508 240, 1 x 1024 0.58 1.07 645 458",
-)  # fmt: skip
-ALONE_MOST: Final = _row(
-    "ALONE_MOST", 2048, "measured",
-    "items of a request that a block processes alone; grid of 2000 x 2000: 0 67 ms, 8192 119",
-)  # fmt: skip
-ALONE_LEAST: Final = _row("ALONE_LEAST", 1024, "reasoned", "items of an iteration from which on it goes on alone")
-SPARSE_SHARE: Final = _row("SPARSE_SHARE", 8, "reasoned", "a list of fewer entries than 1 in 8 is followed")
-FEW_EDGES: Final = _row("FEW_EDGES", 256, "reasoned", "edges that are pushed without a comparison of costs")
-RELIST_SHARE: Final = _row("RELIST_SHARE", 64, "reasoned", "fewer entries than 1 in 64 are listed first")
-WATCHED_CYCLES: Final = _row("WATCHED_CYCLES", 1 << 28, "reasoned", "0.15 s, then a signal is answered")

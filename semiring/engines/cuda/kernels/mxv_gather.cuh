@@ -14,7 +14,8 @@ DEVICE int write_word(u32* out_words, i64 w, u32 word) {
 
 // For monoids with a terminal value: each lane reads the first PROBES entries of its row; the warp then reads the rest
 // of each unfinished row, until a lane has a terminal sum.  Returns the rows that this thread counts.
-DEVICE i64 pull_early(const P* indptr, const Columns& columns, const Matrix& a, const Vector& u, const Mask& mask,
+template <class Admits>
+DEVICE i64 pull_early(const P* indptr, const Columns& columns, const Matrix& a, const Vector& u, const Admits& mask,
                       u32* out_words, Z* out_values, i64 nout) {
     i64 counted = 0;
     for (i64 w = warp_id(); 32 * w < nout; w += warp_count()) {

@@ -28,8 +28,9 @@ struct TileStage {
 };
 
 // Reduces the rows that end in a tile, and stores its carry.  The whole block calls.
+template <class Admits>
 DEVICE void balanced_tile(TileStage& stage, i64 tile, const P* indptr, const Columns& columns, const Matrix& a,
-                          const Vector& u, const Mask& mask, u32* out_words, Z* out_values, i64 nout, i64 nvals,
+                          const Vector& u, const Admits& mask, u32* out_words, Z* out_values, i64 nout, i64 nvals,
                           const i64* first_row, bool* carry_hit, Z* carry_value) {
     constexpr int ROUNDS = int(TILE / BLOCK);
     auto& decoded = stage.decoded;

@@ -3,11 +3,11 @@
 // One cooperative launch runs all iterations.  Every thread executes the control flow and the arithmetic of numbers,
 // so that these are equal in all threads; the positions and pointers of vectors are in shared memory, where one thread
 // of each block changes them at barriers.  A request is a loop that all threads of the group share, and a barrier
-// precedes whatever reads its result.  While requests are small the first block is alone: its barriers are those of a
-// block, and the others wait.
+// precedes whatever reads its result.  While requests are small, a few blocks form the group, or the first alone, whose
+// barriers are those of a block; the others wait, and let the multiprocessors to them.
 //
-// The prologue defines BLOCK (threads a block), COUNTERS, and RESIDENT, ALONE_MOST, ALONE_LEAST, SPARSE_SHARE,
-// RELIST_SHARE, EAGER_EDGES, FEW_EDGES and WATCHED_CYCLES (see tuning.py).
+// The prologue defines BLOCK (threads a block), COUNTERS, and RESIDENT, ALONE_MOST, ALONE_LEAST, SOME_BLOCKS, SOME_MOST,
+// SOME_LEAST, SPARSE_SHARE, RELIST_SHARE, EAGER_EDGES, FEW_EDGES and WATCHED_CYCLES (see tuning.py).
 
 #pragma once
 
@@ -16,23 +16,29 @@
 
 // Counters 0 and 1: a request that found an invalid position; the time of this launch is over.
 enum { INVALID, OVER, FIRST_COUNTER };
-// How a program ends; a `return` has its number, and the end of the loop 0.
-enum { RUNNING = -1, FAILED = -2, YIELDED = -3 };
+// How a program ends; a `return` has its number, and the end of the loop 0.  With ASKED - k it asks the host for product
+// k, and continues at the point behind it.
+enum { RUNNING = -1, FAILED = -2, YIELDED = -3, ASKED = -4 };
 
 // The counters as of the last barrier.  They only increase, modulo 2^64, and are never reset: the threads keep the
 // number at which the last use ended.
 __shared__ u64 counted[COUNTERS];
-// The counters while the first block is alone.  Those of all blocks are in global memory, each in two parts, to which
-// threads add in turns, a turn between two barriers: a block that is late at a barrier reads the part to which the
+// The counters while the first block is alone.  Those of several blocks are in global memory, each in two parts, to
+// which threads add in turns, a turn between two barriers: a block that is late at a barrier reads the part to which the
 // others, who may be ahead, do not add.
 __shared__ u64 pending[COUNTERS];
 __shared__ u64* all_counters;
 __shared__ u64 parts_read[2][COUNTERS];
 __shared__ u32 turn;
+// The blocks of the group, the first of the grid; whether there is one.
+__shared__ u32 active;
 __shared__ bool alone;
-// The barrier of all blocks: its counter, and what that will be at the next one.
+// The barrier of the group: its counter, and what that was at the last one.
 __shared__ u32* arrivals;
 __shared__ u32 arrived;
+// Where the blocks outside of the group wait: how often it has grown, and its blocks.
+__shared__ u64* gate;
+__shared__ u32 grown;
 
 // The positions of the entries of a vector.  listed: 0 the list is not current, 1 it is, 2 `before` as well: the number
 // of edges of all entries before each, in the matrix that vectors of this size are pushed through.
@@ -65,7 +71,7 @@ APART void meet() {
     if (threadIdx.x < 32) {
         const bool here = alone;
         if (threadIdx.x == 0 && !here) {
-            arrived += gridDim.x;
+            arrived += active;
             arrive_and_wait(arrivals, arrived);
         }
         __syncwarp();
@@ -112,16 +118,19 @@ APART u64 reserve_amounts(int k, u64 mine) {
     return start + below;
 }
 
-// The blocks that run a program: all of the grid, or the first alone.
+// The blocks that run a program.  given: 2 COUNTERS counters; then the arrivals, the gate, and what blocks that join
+// must know.
 struct Group {
     i64 begin;  // the clock when the launch began
 
-    DEVICE Group(u64* given, u32* at) : begin(clock64()) {
+    DEVICE Group(u64* given) : begin(clock64()) {
         if (threadIdx.x == 0) {
-            alone = gridDim.x == 1;
+            active = gridDim.x;
+            alone = active == 1;
             all_counters = given;
-            arrivals = at;
-            arrived = turn = 0;
+            arrivals = reinterpret_cast<u32*>(given + 2 * COUNTERS);
+            gate = given + 2 * COUNTERS + 1;
+            arrived = turn = grown = 0;
         }
         for (int k = int(threadIdx.x); k < int(COUNTERS); k += int(BLOCK)) {
             // The blocks begin at different times, so the first part, to which they add, is not read before a barrier.
@@ -132,7 +141,19 @@ struct Group {
         __syncthreads();
     }
     static DEVICE i64 rank() { return i64(blockIdx.x); }
-    static DEVICE i64 size() { return alone ? 1 : i64(gridDim.x); }
+    static DEVICE i64 size() { return i64(active); }
+
+    // The blocks for a request of so many items.
+    static DEVICE u32 wanted(i64 items) {
+        if (items <= i64(ALONE_MOST)) return 1;
+        return items <= i64(SOME_MOST) && u32(SOME_BLOCKS) < gridDim.x ? u32(SOME_BLOCKS) : gridDim.x;
+    }
+    // The items of an iteration from which on the group keeps its blocks, and the blocks for fewer.
+    static DEVICE i64 least() {
+        if (alone) return 0;
+        return active > u32(SOME_BLOCKS) ? i64(SOME_LEAST) : i64(ALONE_LEAST);
+    }
+    static DEVICE u32 fewer(i64 work) { return work < i64(ALONE_LEAST) ? 1u : u32(SOME_BLOCKS); }
 
     // Every thread calls.  What threads of the group wrote and counted before is then known to all; the first thread of
     // each block executes `then` in between.
@@ -162,21 +183,60 @@ struct Group {
             else atomicAdd(part_of(turn, OVER), 1);
         }
     }
-    // The first block goes on alone; a barrier of all blocks precedes.
-    DEVICE void part() {
+    // The first blocks go on without the others; a barrier of the group precedes.
+    static DEVICE void part(u32 left) {
         __syncthreads();
-        if (threadIdx.x == 0) alone = true;
+        if (threadIdx.x == 0) {
+            active = left;
+            alone = left == 1;
+        }
         for (int k = int(threadIdx.x); k < int(COUNTERS); k += int(BLOCK)) pending[k] = counted[k];
         __syncthreads();
     }
-    // The first block, alone, continues with all others, which read the state that it stores.
+    // The group continues with more blocks, which read the state that the first one stores.
     template <class S, class Numbers, class Buffers>
-    DEVICE void join(S* stored, const Numbers& numbers, const Buffers& buffers) {
+    static DEVICE void join(S* stored, const Numbers& numbers, const Buffers& buffers, u32 blocks) {
         __syncthreads();
-        save(stored, numbers, buffers);
-        store_counters();
+        if (blockIdx.x == 0) {
+            save(stored, numbers, buffers);
+            if (alone) store_counters();
+            if (threadIdx.x == 0) store_relaxed(gate + 1, u64(turn) << 32 | arrived);
+            __syncthreads();
+            if (threadIdx.x == 0) {
+                __threadfence();
+                store_relaxed(gate, u64(grown + 1) << 32 | blocks);
+            }
+        }
         __syncthreads();
-        if (threadIdx.x == 0) alone = false;
+        if (threadIdx.x == 0) {
+            active = blocks;
+            alone = false;
+            grown += 1;
+        }
+        __syncthreads();
+        barrier();
+    }
+    // Waits until the group grows to this block.
+    static DEVICE void wait() {
+        if (threadIdx.x == 0) {
+            u64 seen;
+            do {
+                __nanosleep(100);
+                seen = load_relaxed(gate);
+            } while (u32(seen >> 32) == grown || u32(seen) <= blockIdx.x);
+            __threadfence();
+            grown = u32(seen >> 32);
+            active = u32(seen);
+            alone = false;
+            const u64 at = load_relaxed(gate + 1);
+            arrived = u32(at);
+            turn = u32(at >> 32);
+        }
+        __syncthreads();
+        // The other part changes only behind the next barrier.
+        for (int k = int(threadIdx.x); k < int(COUNTERS); k += int(BLOCK)) {
+            parts_read[turn ^ 1u][k] = load_relaxed(part_of(turn ^ 1u, k));
+        }
         barrier();
     }
     // Stores the counters of the first block, which was alone.
@@ -187,13 +247,13 @@ struct Group {
     }
     // Stores the state: the numbers that every thread has, and what the block shares.
     template <class S, class Numbers, class Buffers>
-    DEVICE void save(S* stored, const Numbers& numbers, const Buffers& buffers) {
+    static DEVICE void save(S* stored, const Numbers& numbers, const Buffers& buffers) {
         if (threadIdx.x == 0) stored->numbers = numbers;
         copy_words(&stored->buffers, &buffers);
     }
     // Reads it.
     template <class S, class Numbers, class Buffers>
-    DEVICE void load(const S* stored, Numbers& numbers, Buffers& buffers) {
+    static DEVICE void load(const S* stored, Numbers& numbers, Buffers& buffers) {
         numbers = stored->numbers;
         __syncthreads();
         copy_words(&buffers, &stored->buffers);
@@ -247,14 +307,30 @@ template <class T>
 DEVICE void copy_array(T* to, const T* from, i64 count) {
     for (i64 q = group_thread(); q < count; q += group_threads()) to[q] = from[q];
 }
+// A pass over presence words: a warp processes up to 8 consecutive ones, whose loads overlap.
+DEVICE i64 words_at_once(i64 size) {
+    const i64 each = (size / 32) / group_warps();
+    return each < 1 ? 1 : each > 8 ? 8 : each;
+}
+// word(first + lane), for the lanes that have one.
+template <class Word>
+DEVICE u32 word_of_lane(i64 first, i64 each, i64 size, Word word) {
+    const i64 w = first + lane_id();
+    return lane_id() < each && 32 * w < size ? word(w) : 0u;
+}
 // f(i) for the entries.
 template <class S, class F>
 DEVICE void each_entry(const S& u, i64 size, F f) {
     if (u.sparse(size)) {
         for (i64 q = group_thread(); q < u.count; q += group_threads()) f(i64(u.list[q]));
     } else {
-        for (i64 w = group_warp(); 32 * w < size; w += group_warps()) {
-            if ((u.words[w] >> lane_id()) & 1u) f(32 * w + lane_id());
+        const i64 each = words_at_once(size);
+        for (i64 first = group_warp() * each; 32 * first < size; first += group_warps() * each) {
+            const u32 mine = word_of_lane(first, each, size, [&](i64 w) { return u.words[w]; });
+            for (u32 some = __ballot_sync(FULL_WARP, mine != 0); some; some &= some - 1) {
+                const int r = __ffs(int(some)) - 1;
+                if ((shuffle(mine, r) >> lane_id()) & 1u) f(32 * (first + r) + lane_id());
+            }
         }
     }
 }
@@ -307,22 +383,28 @@ DEVICE void claim_listed(Group& g, const S& u, int k, u64 base, int shift, const
 template <class S, class Word, class Keep>
 DEVICE void keep_words(Group& g, const S& u, int k, int shift, i64 size, Word word, Keep keep) {
     u64 mine = 0;
-    for (i64 w = group_warp(); 32 * w < size; w += group_warps()) {
-        const u32 bits = word(w);
-        u32 found = 0;
-        if (bits != 0) found = __ballot_sync(FULL_WARP, ((bits >> lane_id()) & 1u) && keep(32 * w + lane_id()));
-        if (lane_id() == 0) {
-            u.words[w] = found;
-            mine += u64(__popc(found)) << shift;
+    const i64 each = words_at_once(size);
+    for (i64 first = group_warp() * each; 32 * first < size; first += group_warps() * each) {
+        const u32 given = word_of_lane(first, each, size, word);
+        u32 kept = 0;
+        for (u32 some = __ballot_sync(FULL_WARP, given != 0); some; some &= some - 1) {
+            const int r = __ffs(int(some)) - 1;
+            const bool here = ((shuffle(given, r) >> lane_id()) & 1u) && keep(32 * (first + r) + lane_id());
+            const u32 found = __ballot_sync(FULL_WARP, here);
+            if (lane_id() == r) kept = found;
+        }
+        if (lane_id() < each && 32 * (first + lane_id()) < size) {
+            u.words[first + lane_id()] = kept;
+            mine += u64(__popc(kept)) << shift;
         }
     }
     g.count(k, mine);
 }
 // Changes u at the positions of `driver`: change(i, had) returns whether u has an entry at i then.  k, k + 1: count what
-// is added, and what is removed.  The list of u grows if it was current.
-template <class S, class D, class Change>
+// is added, and what is removed.  LISTED: the list of u grows if it was current.
+template <bool LISTED, class S, class D, class Change>
 DEVICE void change_listed(Group& g, const S& u, int k, u64 base, int shift, const D& driver, Change change) {
-    u64 removed = 0;
+    u64 added = 0, removed = 0;
     for (i64 first = Group::rank() * BLOCK; first < driver.count; first += Group::size() * BLOCK) {
         const i64 q = first + threadIdx.x;
         const bool inside = q < driver.count;
@@ -335,22 +417,33 @@ DEVICE void change_listed(Group& g, const S& u, int k, u64 base, int shift, cons
             atomicAnd(u.words + (i >> 5), ~bit);
             removed += u64(1) << shift;
         }
-        const u64 place = g.reserve(k, u64(has && !had) << shift) - base;
-        if (u.listed && has && !had) u.list[u.count + i64(place >> shift)] = i;
+        if constexpr (LISTED) {
+            const u64 place = g.reserve(k, u64(has && !had) << shift) - base;
+            if (u.listed && has && !had) u.list[u.count + i64(place >> shift)] = i;
+        } else {
+            added += u64(has && !had) << shift;
+        }
     }
+    if constexpr (!LISTED) g.count(k, added);
     g.count(k + 1, removed);
 }
 // The same for all positions; reads the words of `old`, which may be those of u.
 template <class S, class Change>
 DEVICE void change_words(Group& g, const S& u, const u32* old, int k, int shift, i64 size, Change change) {
     u64 mine = 0;
-    for (i64 w = group_warp(); 32 * w < size; w += group_warps()) {
-        const i64 i = 32 * w + lane_id();
-        const u32 had = word_at(old, size, w);
-        const u32 has = __ballot_sync(FULL_WARP, i < size && change(i, ((had >> lane_id()) & 1u) != 0));
-        if (lane_id() == 0) {
-            u.words[w] = has;
-            mine += u64(__popc(has)) << shift;
+    const i64 each = words_at_once(size);
+    for (i64 first = group_warp() * each; 32 * first < size; first += group_warps() * each) {
+        const u32 given = word_of_lane(first, each, size, [&](i64 w) { return word_at(old, size, w); });
+        u32 kept = 0;
+        for (int r = 0; r < each && 32 * (first + r) < size; r++) {
+            const i64 i = 32 * (first + r) + lane_id();
+            const bool had = (shuffle(given, r) >> lane_id()) & 1u;
+            const u32 found = __ballot_sync(FULL_WARP, i < size && change(i, had));
+            if (lane_id() == r) kept = found;
+        }
+        if (lane_id() < each && 32 * (first + lane_id()) < size) {
+            u.words[first + lane_id()] = kept;
+            mine += u64(__popc(kept)) << shift;
         }
     }
     g.count(k, mine);

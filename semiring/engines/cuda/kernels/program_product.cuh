@@ -1,7 +1,7 @@
 // A product of a program: push or pull, by the blocks that run the program.  Each product is a namespace of its own.
 //
 // See product.cuh for the prologue; here also NATIVE (atomics.cuh), PROBES, TILE, EARLY (rows end at a terminal value),
-// PUSHES and PULLS.
+// PUSHES, PULLS and GROWN (see Admitted).
 
 // What the included functions divide by threads and warps, they divide by those of the group.
 DEVICE i64 thread_id() { return group_thread(); }
@@ -14,6 +14,15 @@ DEVICE i64 warp_count() { return group_warps(); }
 
 // Both branches of `if constexpr` must compile outside a template.
 typedef choose<READS_U, U, char> Carried;
+
+// The mask; where GROWN, of a vector to which other threads add, in the same phase, the entries of a second one.
+struct Admitted : Mask {
+    const u32* added;
+    DEVICE bool admits(i64 o) const {
+        if constexpr (GROWN) return (bit_relaxed(words, o) || bit_test(added, o)) != COMPLEMENT;
+        else return Mask::admits(o);
+    }
+};
 
 // A list of rows: the number of edges of all rows before each.
 struct Rows {
@@ -74,15 +83,15 @@ DEVICE bool prefers_pull(i64 nvals, i64 nout, i64 open_rows, i64 rows, i64 edges
     if (edges <= i64(FEW_EDGES)) return false;
     const f32 open = f32(open_rows), entries = f32(nvals);
     // Without a terminal value all entries of the open rows are read.
-    const Work work = {entries, EARLY ? open : entries, entries * open / fmaxf(f32(nout), 1.0f), 0.0f, 0.0f,
-                       f32((nout + 31) / 32)};
+    const Work work = {entries, EARLY ? open : entries, entries * open / fmaxf(f32(nout), 1.0f), 0.0f,
+                       f32((nout + 31) / 32), 0.0f};
     return ::prefers_pull(work, f32(rows), f32(edges));
 }
 
 // Pulls, and writes all words of the result; k counts its entries.
 template <class S>
 DEVICE void pull(Group& g, int k, int shift, const P* indptr, const Columns& columns, const Matrix& a, const Vector& u,
-                 const Mask& mask, const S& out, Z* values, i64 nout) {
+                 const Admitted& mask, const S& out, Z* values, i64 nout) {
     const i64 found = pull_early(indptr, columns, a, u, mask, out.words, values, nout);
     g.count(k, u64(found) << shift);
 }
@@ -90,7 +99,7 @@ DEVICE void pull(Group& g, int k, int shift, const P* indptr, const Columns& col
 // The same for sums of all entries of a row, in tiles of a merge path; `complete` follows behind a barrier.  The words
 // of the result are clear before.
 DEVICE void pull_tiles(char* room, const P* indptr, const Columns& columns, const Matrix& a, const Vector& u,
-                       const Mask& mask, u32* out_words, Z* out_values, i64 nout, i64 nvals, const i64* first_row,
+                       const Admitted& mask, u32* out_words, Z* out_values, i64 nout, i64 nvals, const i64* first_row,
                        i64 tiles, bool* carry_hit, Z* carry_value) {
     for (i64 tile = Group::rank(); tile < tiles; tile += Group::size()) {
         balanced_tile(*reinterpret_cast<TileStage*>(room), tile, indptr, columns, a, u, mask, out_words, out_values,
@@ -112,20 +121,25 @@ DEVICE void count_bits(Group& g, int k, int shift, const u32* words, i64 size) {
     g.count(k, mine);
 }
 
+template <int N>
+struct Rounds {
+    static constexpr int VALUE = N;
+};
+constexpr int MOST_AT_ONCE = 4;
+
 // Follows the edges of the rows.  The result is empty before; k counts its entries, and with `degrees`, the offsets of
 // the rows that its entries stand for, their edges.  `sums` hold the start value of the monoid.
 template <class S, class D>
 DEVICE void push(Group& g, char* room, int k, u64 base, const Packing& packing, const P* indptr, const Columns& columns,
-                 const Matrix& a, const Mask& mask, const Rows& rows, const Vector& u, const S& out, Z* sums,
+                 const Matrix& a, const Admitted& mask, const Rows& rows, const Vector& u, const S& out, Z* sums,
                  const D* degrees) {
     PushStage& stage = *reinterpret_cast<PushStage*>(room);
-    constexpr int AT_ONCE = 4;
     const int t = int(threadIdx.x);
     // Edges are counted in the type of offsets, which has half the registers.
     const P edges = P(rows.edges);
     // Those of this block.
     const P share = alone ? edges : P((rows.edges + Group::size() - 1) / Group::size());
-    const bool eager = degrees != nullptr && rows.edges <= i64(EAGER_EDGES);
+    const bool eager = rows.edges <= i64(EAGER_EDGES);
     const i64 begin = Group::rank() * share;
     P e = begin < rows.edges ? P(begin) : edges;
     const P e_end = rows.edges - e > share ? P(e + share) : edges;
@@ -145,7 +159,9 @@ DEVICE void push(Group& g, char* room, int k, u64 base, const Packing& packing, 
         __syncthreads();
         const int staged = int(next - q);
         const P limit = known < e_end ? known : e_end;
-        for (; e < limit; e = limit - e > P(AT_ONCE * BLOCK) ? P(e + P(AT_ONCE * BLOCK)) : limit) {
+        // Several edges a thread overlap their loads; with few of them, latency is that of the instructions.
+        auto follow = [&](auto at_once) {
+            constexpr int AT_ONCE = decltype(at_once)::VALUE;
             J column[AT_ONCE];
             P position[AT_ONCE];
             int owner[AT_ONCE];
@@ -176,7 +192,7 @@ DEVICE void push(Group& g, char* room, int k, u64 base, const Packing& packing, 
                 const i64 o = i64(column[r]);
                 degree[r] = 0;
                 admitted[r] = o >= 0 && mask.admits(o);
-                if (eager && o >= 0) degree[r] = degrees[o + 1] - degrees[o];
+                if (eager && degrees != nullptr && o >= 0) degree[r] = degrees[o + 1] - degrees[o];
             }
             u32 found = 0;
             i64 reached = 0;
@@ -192,14 +208,16 @@ DEVICE void push(Group& g, char* room, int k, u64 base, const Packing& packing, 
                                            [](Z old, Z mine) { return Z(add(old, mine)); });
                 }
                 const u32 bit = 1u << (o & 31);
-                const bool first = alone ? !(atomicOr(out.words + (o >> 5), bit) & bit) : bit_claim(out.words, o);
+                // With few edges a test before the atomic is only another load to wait for.
+                const bool first =
+                    eager ? !(atomicOr(out.words + (o >> 5), bit) & bit) : bit_claim(out.words, o);
                 if (!first) continue;
                 if constexpr (VALUED && add_is_any) sums[o] = product(a.value(i64(position[r])), value, o, row);
                 found |= 1u << r;
                 if (!eager && degrees != nullptr) degree[r] = degrees[o + 1] - degrees[o];
                 reached += i64(degree[r]);
             }
-            if (alone ? !__any_sync(FULL_WARP, found != 0) : !__syncthreads_or(int(found))) continue;
+            if (alone ? !__any_sync(FULL_WARP, found != 0) : !__syncthreads_or(int(found))) return;
             u64 packed = g.reserve(k, packing.pack(__popc(found), reached)) - base;
 #pragma unroll
             for (int r = 0; r < AT_ONCE; r++) {
@@ -208,6 +226,10 @@ DEVICE void push(Group& g, char* room, int k, u64 base, const Packing& packing, 
                 if (degrees != nullptr) out.before[packing.rows(packed)] = packing.edges(packed);
                 packed += packing.pack(1, i64(degree[r]));
             }
+        };
+        for (; e < limit; e = limit - e > P(MOST_AT_ONCE * BLOCK) ? P(e + P(MOST_AT_ONCE * BLOCK)) : limit) {
+            if (limit - e > P(BLOCK)) follow(Rounds<MOST_AT_ONCE>());
+            else follow(Rounds<1>());
         }
         q = next;
     }

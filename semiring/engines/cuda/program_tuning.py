@@ -1,0 +1,40 @@
+"""Thresholds of the programs of compiled loops: rows as in `tuning`."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ..thresholds import Table
+from . import tuning
+
+TABLE: Final = Table()
+_row = TABLE.row
+
+# Calls of the six lines of a search and of rounds of peeling, H200.
+PROGRAM_BLOCK: Final = _row("PROGRAM_BLOCK", 512, "measured", "see PROGRAM_RESIDENT")
+PROGRAM_RESIDENT: Final = _row(
+    "PROGRAM_RESIDENT", 3, "measured", "kron22, kron24, path of 10^5, core numbers of kron22, ms, with PROGRAM_BLOCK: "
+    "2 x 512 0.58 1.15 532 298, 3 x 512 0.53 0.95 593 266, 4 x 256 0.70 1.30 508 240, 1 x 1024 0.58 1.07 645 458",
+)  # fmt: skip
+ALONE_MOST: Final = _row(
+    "ALONE_MOST", 2048, "measured",
+    "items of a request that a block processes alone; grid of 2000 x 2000: 0 67 ms, 8192 119",
+)  # fmt: skip
+ALONE_LEAST: Final = _row("ALONE_LEAST", 1024, "reasoned", "items of an iteration from which on it goes on alone")
+SOME_BLOCKS: Final = _row(
+    "SOME_BLOCKS", 32, "measured",
+    "blocks that process requests of up to SOME_MOST items; H100, 2 x 512, grid of 5000 x 5000: 8 155 ms, 16 135, 32 118",
+)  # fmt: skip
+SOME_MOST: Final = _row("SOME_MOST", 1 << 16, "reasoned", "4 items a thread of SOME_BLOCKS")
+SOME_LEAST: Final = _row("SOME_LEAST", 1 << 15, "reasoned", "as ALONE_LEAST, for SOME_BLOCKS")
+SPARSE_SHARE: Final = _row("SPARSE_SHARE", 8, "reasoned", "a list of fewer entries than 1 in 8 is followed")
+FEW_EDGES: Final = _row("FEW_EDGES", 256, "reasoned", "edges that are pushed without a comparison of costs")
+RELIST_SHARE: Final = _row("RELIST_SHARE", 64, "reasoned", "fewer entries than 1 in 64 are listed first")
+ASKED_ENTRIES: Final = _row("ASKED_ENTRIES", 1 << 23, "reasoned", "a pull of so many entries outweighs two launches")
+WATCHED_CYCLES: Final = _row("WATCHED_CYCLES", 1 << 28, "reasoned", "0.15 s, then a signal is answered")
+
+
+def program_constants() -> dict[str, int]:
+    """Return the constants that ``program.cuh`` reads."""
+    shared = {"CROWDED_SHARE": tuning.CROWDED_SHARE, "EAGER_EDGES": tuning.EAGER_EDGES}
+    return {name: globals()[name] for name, _ in TABLE.items()} | shared | tuning.cost_constants(tuning.DEVICE)
