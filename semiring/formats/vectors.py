@@ -255,4 +255,6 @@ def empty_vector(size: int, dtype: np.dtype[Any], device: str) -> IndexList:
     if " " in device:
         return cast(IndexList, on_device(device, empty_vector(size, dtype, local_device(device))))
     xp = array_module(device)
-    return IndexList(size, dtype, xp.empty(0, dtype=index_dtype(size)), xp.empty(0, dtype=dtype))
+    made = IndexList(size, dtype, xp.empty(0, dtype=index_dtype(size)), xp.empty(0, dtype=dtype))
+    vars(made).update(nvals=0, device=device)
+    return made

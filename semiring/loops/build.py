@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..engines import traced, tracing
 from ..engines.program import Program
@@ -17,19 +17,29 @@ from .lists import TracedList
 from .trace import Retrace, Tracer
 
 
+class Traced(NamedTuple):
+    """The program of a loop, its tracer, and the variables of its inputs."""
+
+    program: Program
+    tracer: Tracer
+    inputs: list[str]
+
+
 def traced_program(
     straight: Callable[..., Any],
     scope: dict[str, Any],
     later: frozenset[str],
     assumed: dict[tuple[Any, ...], Kind],
     static: set[str],
+    varying: set[tuple[str, int]],
     inline: Callable[[Any], Callable[..., Any] | None],
     device: str,
-) -> tuple[Program, Tracer, list[str]]:
-    """Trace a loop until no assumption is corrected; return its program, the tracer, and the names of the inputs.
+) -> Traced:
+    """Trace a loop until no assumption is corrected.
 
     scope: the values of the variables, of which vectors and numbers become inputs.  static: the names of numbers whose
-    value Python needs, which become constants.  device: where the vectors are.
+    value Python needs, which become constants.  varying: names and sizes of vectors whose one value is read by the
+    program in place of being a constant.  device: where the vectors are.
     """
     for _ in range(64):
         tracer = Tracer(assumed, inline, device)
@@ -45,7 +55,8 @@ def traced_program(
                         arguments[name] = made[id(value)]
                         continue
                     store = value.store
-                    symbol: Any = tracing.vector(store.size, store.dtype, full=store.format == "full", iso=store.iso)
+                    iso = None if (name, store.size) in varying else store.iso
+                    symbol: Any = tracing.vector(store.size, store.dtype, full=store.format == "full", iso=iso)
                     arguments[name] = made[id(value)] = tracer.shadow(value, symbol)
                 elif is_list(value):
                     if id(value) in made:
@@ -86,7 +97,7 @@ def traced_program(
             if id(value) in tracer.recorder.held and name in later and name not in held_names(scope):
                 raise Untraceable(f"the vector {name} is held by a list, and used after the loop")
         program = Program(inputs, body, outputs, tracer.recorder.constants, tracer.names)
-        return program, tracer, names
+        return Traced(program, tracer, names)
     raise Untraceable("the types of the variables do not settle")
 
 

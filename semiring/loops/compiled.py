@@ -2,75 +2,43 @@
 
 from __future__ import annotations
 
-import builtins
 import functools
 import inspect
 import types
-import weakref
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeVar, overload
+from typing import Any, TypeVar, overload
 
 from ..config import config, default_device, engine_for
 from ..engines import recording, registry
-from ..engines.program import Program, ProgramResult, RunProgram
+from ..engines.program import ProgramResult, RunProgram
 from ..engines.traced import Untraceable
 from ..exceptions import InvalidType, NotSupported, OutOfMemory
 from ..facade.holder import Holder
 from ..facade.matrix import Matrix
 from ..facade.vector import Vector
 from . import build, plans, source
-from .keys import Unknown, check_aliases, constant, constants, described, held_names
+from .entries import Entry, LoopResult
+from .keys import Callee, Unknown, check_aliases, constants
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 # Programs of a function that are kept, for types, sizes and matrices.
 _KEPT = 16
-_SLOTS = ("_store", "_plan", "_elements")
+_ONE_BY_ONE = "the engine executes operations one by one"
 
 
-class _Result(NamedTuple):
-    """What a program has done: whether it returned, with which value, and the new values of variables.
+class _Family:
+    """The programs of a loop for variables of the same types: what they assume, and those of each constants."""
 
-    done: the number of iterations, where the loop continues step by step; else None.
-    """
+    __slots__ = ("assumed", "entries", "static")
 
-    returned: bool
-    value: Any
-    names: dict[str, Any]
-    done: int | None = None
-
-
-@dataclass(eq=False)
-class _Entry:
-    """A program that is kept: for which stores, and how its inputs and outputs belong to variables.
-
-    inputs: the variable of each input.  in_place, assigned: variable and number of the output; `assigned` also has
-    whether the output is a vector, and whether the variable may have no value before the loop.
-    objects: of variables that exchange Vectors, the number of the output with the position among `names` of the
-    variable that named the Vector before the loop.
-    lists: of lists of vectors, the number of the output, and the class and the labels of the vectors.
-    refused: why the engine does not execute the program.
-    """
-
-    program: Program
-    stores: list[Any]
-    inputs: list[str]
-    in_place: list[tuple[str, int]]
-    assigned: list[tuple[str, int, bool, bool]]
-    returns: list[tuple[Any, list[int]]]
-    static: tuple[str, ...]
-    objects: dict[str, int]
-    names: list[str]
-    lists: dict[str, tuple[int, type[Vector], Any]]
-    refused: Untraceable | None = None
-
-    def valid(self) -> bool:
-        """Return whether the stores that identify the entry still exist, so that none has the identity of another."""
-        return all(store() is not None for store in self.stores)
+    def __init__(self) -> None:
+        self.assumed: dict[Any, Any] = {}
+        self.static: set[str] = set()
+        self.entries: dict[Any, Entry | Untraceable] = {}
 
 
-class Compiled:
+class Compiled(Callee):
     """A function whose loops are compiled; made by `compile`.
 
     Methods, threads and pickles treat it as the function.  ``f.plan(*args)`` returns what is compiled, and what is not
@@ -91,26 +59,25 @@ class Compiled:
 
     def __init__(self, function: types.FunctionType, *, strict: bool) -> None:
         functools.update_wrapper(self, function)
-        self._function, self._strict = function, strict
+        super().__init__(function)
+        self._strict = strict
         self._source: source.Source | None = None
-        self._entries: dict[Any, _Entry | Untraceable] = {}
-        self._assumed: dict[Any, tuple[dict[Any, Any], set[str]]] = {}
+        self._families: dict[tuple[Any, ...], _Family] = {}
         self._inlined: Callable[..., Any] | None = None
 
     def __call__(self, *args: Any, **named: Any) -> Any:  # noqa: D102  # the docstring is that of the function
-        made = self._rewritten()
+        function = (self._source or self._rewritten()).function
         held = [
-            (value, [getattr(value, slot) for slot in _SLOTS])
-            for value in (*args, *named.values())
+            (value, value._store, value._plan, value._elements)
+            for value in (args + tuple(named.values()) if named else args)
             if isinstance(value, Holder)
         ]
         try:
-            return made.function(*args, **named)
+            return function(*args, **named)
         except BaseException:
             # A function that raises leaves its arguments as they were, like an operation.
-            for value, slots in held:
-                for slot, content in zip(_SLOTS, slots, strict=True):
-                    setattr(value, slot, content)
+            for value, store, plan, elements in held:
+                value._store, value._plan, value._elements = store, plan, elements
             raise
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
@@ -165,11 +132,14 @@ class Compiled:
 
     # -- a loop ----------------------------------------------------------------------------------------------
 
-    def _enter(self, number: int, scope: dict[str, Any]) -> _Result | None:
+    def _enter(self, number: int, scope: dict[str, Any]) -> LoopResult | None:
         """Run the program of a loop; None where the loop runs step by step."""
         site = self._rewritten().sites[number]
         try:
-            return self._run(number, site, scope)
+            if recording.users and recording.FORMULAS.get() is not None:
+                raise Untraceable(_ONE_BY_ONE)
+            entry = self._entry(number, site, scope)
+            result = self._result(entry, scope)
         except Untraceable as reason:
             if self._strict:
                 raise NotSupported(
@@ -181,73 +151,67 @@ class Compiled:
                 details = {"line": site.line, "reason": str(reason)}
                 log.append(recording.Call("loop", "step by step", 0.0, details))
             return None
+        if plans.noting():
+            plans.note(plans.LoopPlan(site.line, "", entry.program, result))
+        return None if result is None else entry.finish(scope, result)
 
-    def _run(self, number: int, site: source.Site, scope: dict[str, Any]) -> _Result | None:
-        if isinstance(site.traced, Untraceable):
-            raise site.traced
-        scope = {name: scope[name] for name in site.names if name in scope}
-        device = _device(scope)
-        if engine_for(device) not in ("cpu", "cuda") or (recording.users and recording.FORMULAS.get() is not None):
-            raise Untraceable("the engine executes operations one by one")
-        entry = self._entry(number, site, scope, device)
+    def _result(self, entry: Entry, scope: dict[str, Any]) -> ProgramResult | None:
+        """Run a program."""
         if entry.refused is not None:
             raise entry.refused
-        values = tuple(map(_value, (scope[name] for name in entry.inputs)))
         try:
-            result: ProgramResult | None = registry.run(RunProgram(entry.program, values), device)
+            result: ProgramResult | None = registry.run(RunProgram(entry.program, entry.values(scope)), entry.device)
         except Untraceable as reason:
             entry.refused = reason
             raise
         except OutOfMemory as error:  # its rows are more than what operations need one by one
             raise Untraceable(str(error)) from error
-        plans.note(plans.LoopPlan(site.line, "", entry.program, result))
-        return None if result is None else _finish(scope, entry, result)
+        return result
 
-    def _entry(self, number: int, site: source.Site, scope: dict[str, Any], device: str) -> _Entry:
+    def _entry(self, number: int, site: source.Site, scope: dict[str, Any]) -> Entry:
         """Return the program of a loop for these variables; it is traced if it is not known."""
         try:
-            kinds = (number, device, config.direction, config.fusion, *map(described, scope, scope.values()))
-            kinds += (held_names(scope), *(self._outside(name) for name in site.outside))
+            key = site.variables.key(scope)
+            key += number, config.device, config.cpu_engine, config.direction, config.fusion, site.outside.key()
         except Unknown:
-            others = [inspect.getclosurevars(self._function).nonlocals, self._function.__globals__]
-            reached = [value for names in others for name, value in names.items() if name in site.outside]
-            check_aliases(scope, [*reached, *scope.values()])
-            return self._traced(site, scope, {}, set(), device)
-        if len(self._assumed) > 4 * _KEPT:
-            self._assumed.clear()
-        assumed, static = self._assumed.setdefault(kinds, ({}, set()))
-        found = self._entries.get((kinds, constants(scope, static)))
-        if found is None or (isinstance(found, _Entry) and not found.valid()):
+            scope = _mentioned(site, scope)
+            check_aliases(scope, [*site.outside.values(), *scope.values()])
+            return self._traced(site, scope, _Family())
+        kinds = tuple(key)
+        family = self._families.get(kinds)
+        if family is None:
+            _limit(self._families)
+            family = self._families.setdefault(kinds, _Family())
+        found = family.entries.get(constants(scope, family.static) if family.static else ())
+        if found is None or (isinstance(found, Entry) and not found.valid()):
+            scope = _mentioned(site, scope)
             try:
-                found = self._traced(site, scope, assumed, static, device)
+                found = self._traced(site, scope, family)
             except Untraceable as reason:
                 found = reason
-            while len(self._entries) >= _KEPT:
-                self._entries.pop(next(iter(self._entries)))
-            self._entries[kinds, constants(scope, static)] = found
+            _limit(family.entries)
+            family.entries[constants(scope, family.static)] = found
         if isinstance(found, Untraceable):
             raise found
         return found
 
-    def _outside(self, name: str) -> Any:
-        """Return what a program depends on of a name that is not a variable of the function."""
-        function = self._function
-        if name in function.__code__.co_freevars:
-            cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
-            try:
-                return constant(name, cells[name].cell_contents)
-            except ValueError:
-                raise Unknown from None  # not assigned yet
-        if name in function.__globals__:
-            return constant(name, function.__globals__[name])
-        return name if hasattr(builtins, name) else (name, None)
-
-    def _traced(self, site: source.Site, scope: dict[str, Any], assumed: Any, static: set[str], device: str) -> _Entry:
-        assert not isinstance(site.traced, Untraceable)
+    def _traced(self, site: source.Site, scope: dict[str, Any], family: _Family) -> Entry:
+        if isinstance(site.traced, Untraceable):
+            raise site.traced
+        device = _device(scope)
+        if engine_for(device) not in ("cpu", "cuda"):
+            raise Untraceable(_ONE_BY_ONE)
         token = recording.LOG.set(None)  # what is recorded is not executed
         try:
-            program, tracer, inputs = build.traced_program(
-                site.traced, scope, site.later, assumed, static, self._inline, device
+            made = build.traced_program(
+                site.traced,
+                scope,
+                site.later,
+                family.assumed,
+                family.static,
+                site.variables.varying,
+                self._inline,
+                device,
             )
         except (Untraceable, KeyboardInterrupt):
             raise
@@ -255,27 +219,7 @@ class Compiled:
             raise Untraceable(f"{type(error).__name__}: {error}") from error
         finally:
             recording.LOG.reset(token)
-        outer = tracer.outer
-        assert outer is not None
-        at = {id(output): number for number, output in enumerate(program.outputs)}
-        in_place, assigned, objects = [], [], {}
-        for (what, name), phi in outer.phis.items():
-            if what == "in place":
-                in_place.append((name, at[id(phi)]))
-            elif what == "object":
-                objects[name] = at[id(phi)]
-            elif what == "name":
-                kind = tracer.assumed[(*outer.key, "name", name)]
-                assigned.append((name, at[id(phi)], kind.what == "vector", kind.late))
-        returns = [(form, [at[id(item)] for item in items]) for form, items in tracer.returns]
-        matrices = [value.operand[0] for value in scope.values() if isinstance(value, Matrix)]
-        program.held = [a.pattern for a in matrices] + [
-            other for a in matrices for other in (a.pattern.facts.get("transpose"), a.cache.get("transpose"))
-        ]
-        stores = [weakref.ref(a) for a in matrices]
-        constant_names = tuple(sorted(static))
-        lists = {name: (at[id(listed.symbol)], *listed.description()) for name, listed in tracer.lists.items()}
-        return _Entry(program, stores, inputs, in_place, assigned, returns, constant_names, objects, outer.names, lists)
+        return Entry(made, scope, device)
 
     def _inline(self, function: Any) -> Callable[..., Any] | None:
         """Return the form of another compiled function that a traced loop calls."""
@@ -286,37 +230,15 @@ class Compiled:
         return function._inlined
 
 
-def _value(variable: Any) -> Any:
-    """Return the value of a variable for a program."""
-    if isinstance(variable, list):
-        return tuple(item.store for item in variable)
-    return variable.store if isinstance(variable, Vector) else variable
+def _mentioned(site: source.Site, scope: dict[str, Any]) -> dict[str, Any]:
+    """Return the variables that a loop mentions."""
+    return {name: scope[name] for name in site.variables.names if name in scope}
 
 
-def _finish(scope: dict[str, Any], entry: _Entry, result: ProgramResult) -> _Result:
-    """Give the variables their values after the loop."""
-    outputs, names = result.outputs, {}
-    for name, at, is_vector, late in entry.assigned:
-        if late and not result.iterations:
-            continue
-        if name in entry.objects:
-            names[name] = scope[entry.names[outputs[entry.objects[name]]]]
-        else:
-            names[name] = _vector(outputs[at], scope.get(name)) if is_vector else outputs[at]
-    for name, at, _, _ in entry.assigned:
-        if name in entry.objects:
-            names[name]._become(outputs[at])
-    for name, (at, made, labels) in entry.lists.items():
-        unchanged, stores = outputs[at]
-        scope[name][unchanged:] = vectors = list(map(made._new, stores))
-        for vector in vectors:
-            vector._labels = labels
-    for name, at in entry.in_place:
-        scope[name]._become(outputs[at])
-    if result.exit <= 0:
-        return _Result(False, None, names, result.iterations if result.exit else None)
-    form, items = entry.returns[result.exit - 1]
-    return _Result(True, _returned(form, [outputs[at] for at in items], scope, names), names)
+def _limit(kept: dict[Any, Any]) -> None:
+    """Drop the oldest until there is a place for another one."""
+    while len(kept) >= _KEPT:
+        kept.pop(next(iter(kept)), None)
 
 
 def _device(scope: dict[str, Any]) -> str:
@@ -329,34 +251,6 @@ def _device(scope: dict[str, Any]) -> str:
     if " " in device:
         raise Untraceable(f"operands on {device}: loops are compiled for one process")
     return device
-
-
-def _vector(store: Any, like: Any) -> Vector:
-    """Return a new Vector of the class and with the labels of another."""
-    if not isinstance(like, Vector):
-        return Vector._new(store)
-    made = like._new(store)
-    made._labels = like._labels
-    return made
-
-
-def _returned(form: Any, outputs: list[Any], scope: dict[str, Any], names: dict[str, Any]) -> Any:
-    match form:
-        case ("tuple", parts):
-            return tuple(_returned(part, outputs, scope, names) for part in parts)
-        case ("constant", value):
-            return value
-        case ("number", at):
-            return outputs[at]
-        case ("holder", name):
-            return scope[name]
-        case ("variable", name):
-            return names[name]
-        case ("vector", at, labels):
-            made = Vector._new(outputs[at])
-            made._labels = labels
-            return made
-    raise AssertionError(form)
 
 
 @overload

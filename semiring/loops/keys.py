@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import builtins
+import functools
 import inspect
+import operator
 import types
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -14,12 +18,170 @@ from ..facade.matrix import Matrix
 from ..facade.vector import Vector
 
 # Modules whose members do not change.
-_CONSTANT_MODULES = frozenset({__package__.rpartition(".")[0], "numpy", "math", "builtins"})
+_LIBRARY = __package__.rpartition(".")[0]
+_CONSTANT_MODULES = frozenset({_LIBRARY, "numpy", "math", "builtins"})
 _VALUES = (bool, str, bytes, type(None), complex, np.generic, np.dtype)
+# Sizes and variables of which a value is remembered.
+_SIZES = 256
+# The value of a name that has none.
+_ABSENT = object()
 
 
 class Unknown(Exception):
     """A program may depend on more than is known of an object."""
+
+
+class _Same:
+    """An object in a key, equal to itself alone: it exists as long as the key."""
+
+    __slots__ = ("_value",)
+
+    def __init__(self, value: Any) -> None:
+        self._value = value
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and self._value is other._value
+
+    def __hash__(self) -> int:
+        return id(self._value)
+
+
+class Variables:
+    """The variables of a loop, and what a program depends on of their values.
+
+    names: the variables.  varying: those, with a size, whose vectors of one value had different ones in several calls;
+    programs read the value in place of being made for it.
+    """
+
+    def __init__(self, names: tuple[str, ...]) -> None:
+        self.names = names
+        self.varying: set[tuple[str, int]] = set()
+        self._isos: dict[tuple[str, int], bytes] = {}
+
+    def key(self, scope: dict[str, Any]) -> list[Any]:
+        """Return what a program depends on: types, and which variables name one object.
+
+        Raises
+        ------
+        Unknown
+            For a value of which nothing is known.
+        Untraceable
+            For one that no program has.
+        """
+        parts: list[Any] = []
+        named: list[int] = []
+        lists = False
+        for name in self.names:
+            value = scope.get(name, _ABSENT)
+            kind = type(value)
+            if isinstance(value, Vector):
+                named.append(id(value))
+                store = value._store
+                if store is None:
+                    store = value.store
+                iso: Any = store.iso
+                if iso is not None:
+                    iso = self._iso((name, store.size), iso)
+                labels = None if value._labels is None else _Same(value._labels)
+                parts += kind, store.dtype, store.size, store.format == "full", iso, labels, store.device
+            elif kind is float:
+                parts.append(float)
+            elif kind is int:
+                if not -(2**63) <= value < 2**63:
+                    raise Untraceable(f"{name} is an integer beyond 64 bits")
+                parts.append(int)
+            elif value is _ABSENT:
+                parts.append(_ABSENT)
+            else:
+                if kind is list:
+                    named.append(id(value))
+                    lists = True
+                parts.append(described(value))
+        if len(set(named)) < len(named):
+            parts.append(tuple(map(named.index, named)))
+        if lists:
+            parts.append(held_names({name: scope[name] for name in self.names if name in scope}))
+        return parts
+
+    def _iso(self, variable: tuple[str, int], iso: Any) -> bytes | None:
+        """Return the value that a program is made for; None where it varies.  A truth value does not."""
+        value: bytes = iso.tobytes()
+        if iso.dtype.kind == "b":
+            return value
+        if len(self._isos) > _SIZES:
+            self._isos.clear()
+        if variable not in self.varying and self._isos.setdefault(variable, value) != value:
+            self.varying.add(variable)
+        return None if variable in self.varying else value
+
+
+class Callee:
+    """A function that traced loops may call: its statements become a part of their programs."""
+
+    def __init__(self, function: types.FunctionType) -> None:
+        self._function = function
+
+    @functools.cached_property
+    def _outside(self) -> Outside:
+        return Outside(self._function, sorted(set(_names_read(self._function.__code__))))
+
+
+class Outside:
+    """The names that code reads beside its variables, and what a program depends on of them.
+
+    Their values are compared with those of the last call: what is described by the object itself does not change.
+    """
+
+    def __init__(self, function: types.FunctionType, names: list[str] | tuple[str, ...]) -> None:
+        cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
+        self._globals = function.__globals__
+        self._names = [name for name in names if name not in cells]
+        self._cells = [cells[name] for name in names if name in cells]
+        self._order = [*self._names, *(name for name in names if name in cells)]
+        # Values, what a program depends on of them, and the functions among them: set at once, for other threads.
+        self._last: tuple[list[Any], tuple[Any, ...], list[Outside]] = [], (), []
+
+    def values(self) -> list[Any]:
+        """Return the values; Unknown if one has none yet."""
+        found = [self._globals.get(name, _ABSENT) for name in self._names]
+        try:
+            return found + [cell.cell_contents for cell in self._cells] if self._cells else found
+        except ValueError:
+            raise Unknown from None
+
+    def key(self, depth: int = 0) -> tuple[Any, ...]:
+        """Return what a program depends on, also through functions that it calls; Unknown as `described`."""
+        found = self.values()
+        last, known, callees = self._last
+        if len(last) != len(found) or not all(map(operator.is_, found, last)):
+            _, known, callees = self._last = self._describe(found)
+        if not callees:
+            return known
+        if depth > 8:  # functions that call each other
+            raise Unknown
+        return known, *(callee.key(depth + 1) for callee in callees)
+
+    def _describe(self, found: list[Any]) -> tuple[list[Any], tuple[Any, ...], list[Outside]]:
+        made: list[Any] = []
+        callees: list[Outside] = []
+        for name, value in zip(self._order, found, strict=True):
+            if value is _ABSENT:
+                made.append(name if hasattr(builtins, name) else (name, None))
+            elif isinstance(value, Callee):
+                callees.append(value._outside)
+                made.append((name, value))
+            else:
+                made.append((name, constant(value)))
+        return found, tuple(made), callees
+
+
+def _names_read(code: types.CodeType) -> Iterator[str]:
+    """Return the names that code may read outside of itself, with names of attributes."""
+    yield from code.co_names
+    yield from code.co_freevars
+    for inner in code.co_consts:
+        if isinstance(inner, types.CodeType):
+            yield from _names_read(inner)
 
 
 def check_aliases(scope: dict[str, Any], values: list[Any], depth: int = 4) -> None:
@@ -60,7 +222,7 @@ def is_list(value: Any) -> bool:
 def held_names(scope: dict[str, Any]) -> tuple[str, ...]:
     """Return the variables whose vectors are in a list of another variable."""
     inside = {id(item) for value in scope.values() if is_list(value) for item in value}
-    return tuple(name for name in sorted(scope) if id(scope[name]) in inside)
+    return tuple(name for name in sorted(scope) if id(scope[name]) in inside) if inside else ()
 
 
 def constants(scope: dict[str, Any], static: set[str]) -> Any:
@@ -68,47 +230,40 @@ def constants(scope: dict[str, Any], static: set[str]) -> Any:
     return tuple((name, repr(scope[name])) for name in sorted(static))  # 0.0 is equal to -0.0
 
 
-def constant(name: str, value: Any) -> Any:
+def constant(value: Any) -> Any:
     """Return what a program depends on of a value that is a constant of it."""
     if type(value) in (int, float):
-        return name, type(value), repr(value)
+        return type(value), repr(value)
     if isinstance(value, (Vector, Matrix, list)):
         raise Unknown  # its contents may change
-    return described(name, value)
+    return described(value)
 
 
-def described(name: str, value: Any) -> Any:
-    """Return what a program depends on: of vectors and numbers the type, of matrices and constants which it is."""
-    if isinstance(value, Vector):
-        store = value.store
-        iso = None if store.iso is None else store.iso.tobytes()
-        labels = None if value._labels is None else id(value._labels)
-        return name, store.dtype, store.size, store.format == "full", iso, labels, type(value)
-    if type(value) in (int, float):
-        if type(value) is int and not -(2**63) <= value < 2**63:
-            raise Untraceable(f"{name} is an integer beyond 64 bits")
-        return name, type(value)
+def described(value: Any) -> Any:
+    """Return what a program depends on: of lists of vectors the type, of matrices and constants which it is."""
     if isinstance(value, Matrix):
         store, transposed = value.operand
-        return name, id(store), transposed
+        return id(store), transposed, store.device
     if is_list(value):
         if not value:
-            return name, "list"
+            return "list"
         first = value[0]
         if any(item._labels is not first._labels for item in value):
             raise Untraceable("a list of vectors with different labels")
-        return name, "list", first.size, first.dtype, None if first._labels is None else id(first._labels), type(first)
+        labels = None if first._labels is None else _Same(first._labels)
+        devices = frozenset(item.device for item in value)
+        return "list", first.size, first.dtype, labels, type(first), devices
     if isinstance(value, _VALUES):
-        return name, type(value), repr(value)
+        return type(value), repr(value)
     if isinstance(value, tuple):
-        return name, tuple(constant("", item) for item in value)
+        return tuple(map(constant, value))
     if isinstance(value, types.ModuleType):
         if value.__name__.partition(".")[0] not in _CONSTANT_MODULES:
             raise Unknown
-        return name, value.__name__
+        return value.__name__
     if isinstance(value, (type, types.BuiltinFunctionType, types.FunctionType)):
-        return name, value
+        return value
     module = type(value).__module__
-    if module.startswith(f"{__package__.rpartition('.')[0]}.operators") or (module == "builtins" and callable(value)):
-        return name, id(value)
+    if module.startswith(f"{_LIBRARY}.operators") or (module == "builtins" and callable(value)):
+        return _Same(value)
     raise Unknown

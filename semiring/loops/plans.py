@@ -100,6 +100,11 @@ def recorded() -> Iterator[list[LoopPlan]]:
         _LOOPS.reset(token)
 
 
+def noting() -> bool:
+    """Return whether there is a record."""
+    return _LOOPS.get() is not None
+
+
 def note(plan: LoopPlan) -> None:
     """Add a loop to the record, if there is one."""
     loops = _LOOPS.get()
@@ -107,4 +112,4 @@ def note(plan: LoopPlan) -> None:
         loops.append(plan)
 
 
-__all__: list[Any] = ["LoopPlan", "Plan", "note", "recorded"]
+__all__: list[Any] = ["LoopPlan", "Plan", "note", "noting", "recorded"]

@@ -19,6 +19,7 @@ from typing import Any, cast
 
 from ..engines.traced import Untraceable
 from ..exceptions import NotSupported
+from .keys import Outside, Variables
 from .rewriter import TRACER, Rewriter, assigned_names, parsed_expression, refused, set_line
 
 ENTER, RESULT, REST = "__sr_enter", "__sr_result", "__sr_rest"
@@ -28,17 +29,17 @@ ENTER, RESULT, REST = "__sr_enter", "__sr_result", "__sr_rest"
 class Site:
     """An outermost loop.
 
-    line: in the file.  names: the local variables that it mentions.  assigned: those that it sets.  later: those that
+    line: in the file.  variables: the local ones that it mentions.  assigned: those that it sets.  later: those that
     are read after it.  traced: the function of the tracer and these variables; or the reason why there is none.
+    outside: what it reads beside its variables: changes of it are changes of the program.
     """
 
     line: int
-    names: tuple[str, ...]
+    variables: Variables
     assigned: tuple[str, ...]
     later: frozenset[str]
     traced: Callable[..., Any] | Untraceable
-    # What the function sees beside its variables: changes of it are changes of the program.
-    outside: tuple[str, ...] = ()
+    outside: Outside
 
 
 @dataclass(eq=False)
@@ -186,7 +187,8 @@ def _site(
         traced = _function(_located(node, loop.lineno), _bare(function), path, {})
     except Untraceable as reason:
         traced = reason
-    return Site(loop.lineno, names, assigned, frozenset(later), traced, tuple(sorted(mentioned - local)))
+    outside = Outside(function, sorted(mentioned - local))
+    return Site(loop.lineno, Variables(names), assigned, frozenset(later), traced, outside)
 
 
 def inlined(function: types.FunctionType) -> Callable[..., Any]:

@@ -7,6 +7,7 @@ import pytest
 import semiring as sr
 from semiring import Vector
 from semiring.engines.cpu import program
+from semiring.loops import build
 from tests.loops import interpreted
 
 LIMIT = 3
@@ -58,3 +59,58 @@ def test_a_vector_that_another_object_holds() -> None:
     assert by_attribute(State(Vector.from_dense([1, 2]))).to_dict() == {0: 8, 1: 10}
     assert by_tuple(Vector.from_dense([1, 2])).to_dict() == {0: 8, 1: 10}
     assert by_tuple(Vector.full(1, 2)).to_dict() == {0: 8, 1: 8}
+
+
+def test_two_variables_that_name_one_vector() -> None:
+    @sr.compile
+    def both(v: Vector, w: Vector) -> tuple[Vector, Vector]:
+        for _ in range(3):
+            v << v + 1
+            w << w * 2
+        return v, w
+
+    for same in (False, True, False, True):
+        v = Vector.full(1, 3)
+        found = both(v, v if same else Vector.full(1, 3))
+        assert [w.to_dict()[0] for w in found] == ([22, 22] if same else [4, 8])
+
+
+def test_a_vector_of_one_value_that_differs_between_calls(monkeypatch: pytest.MonkeyPatch) -> None:
+    traces: list[int] = []
+    traced = build.traced_program
+    monkeypatch.setattr(build, "traced_program", lambda *arguments: traces.append(1) or traced(*arguments))
+
+    @sr.compile(strict=True)
+    def summed(v: Vector, w: Vector) -> Vector:
+        for _ in range(2):
+            v << v.ewise_add(w)
+        return v
+
+    for value in (1, 2, 3, 1, 4):
+        single = Vector.from_coo([value], value, size=6, dtype=int)
+        assert summed(Vector.full(value, 6), single).to_dict() == {
+            i: value * (3 if i == value else 1) for i in range(6)
+        }
+    assert len(traces) <= 3
+
+
+def test_functions_that_a_loop_calls_are_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    traces: list[int] = []
+    traced = build.traced_program
+    monkeypatch.setattr(build, "traced_program", lambda *arguments: traces.append(1) or traced(*arguments))
+
+    @sr.compile
+    def limited(v: Vector) -> Vector:
+        return v.select("<", LIMIT)
+
+    @sr.compile(strict=True)
+    def by_function(v: Vector) -> Vector:
+        for _ in range(2):
+            v = limited(v)
+        return v
+
+    global LIMIT
+    for limit in (3, 3, 2, 3, 2):
+        LIMIT = limit
+        assert by_function(Vector.from_dense([1, 2, 3])).nvals == limit - 1
+    assert len(traces) == 2
