@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ...formats import CSR, Bitmap, Count, Full, IndexList, VectorStore, index_dtype
+from ...formats.vectors import SingleEntry
 from ...memory.allocation import require
 from ..program import Program, ProgramResult, RunProgram, Values
 from ..program_listing import listing
@@ -43,6 +44,9 @@ _UNBOUNDED = 1 << 58
 _LONG = 1 << 24
 # A fact of a pattern: a program has pulled with it.
 _PULLED = "cpu.pulled"
+# Arguments that every program has: state, rows, integers, floats and block.
+_OWN = 5
+_KINDS: dict[str, Any] = {"int": int, "float": float, "bool": bool}
 
 
 class _Compiled:
@@ -61,23 +65,23 @@ class _Compiled:
         names = code.parameters()
         at = {name: number for number, name in enumerate(names)}
         # Those of matrices and lists follow.
-        self.arguments: list[Any] = [None] * min(at.get("P0", len(names)), at.get("J0", len(names)))
+        self.arguments: list[Any] = [None] * (min(at.get("P0", len(names)), at.get("J0", len(names))) - _OWN)
         self.arrays: list[tuple[int, int, np.dtype[Any], bool]] = []
         for c, size in enumerate(code.sizes):
             count = code.rows.get(f"S{c}", 0)
-            self.arguments[at[f"n{c}"]] = size
+            self.arguments[at[f"n{c}"] - _OWN] = size
             self.arrays.append((at[f"W{c}"], count * ((size + 31) >> 5), np.dtype(np.uint32), True))
             self.arrays.append((at[f"L{c}"], count * (size + 1), index_dtype(size), False))
         for pool in code.pools():
             if pool[0] == "V":
                 self.arrays.append((at[pool], code.rows[pool] * _size(code, pool), _dtype(pool), False))
         for name, value in code.constants:
-            self.arguments[at[name]] = value
+            self.arguments[at[name] - _OWN] = value
         self.nbytes = sum(elements * dtype.itemsize for _, elements, dtype, _ in self.arrays)
         slots = {name: number for number, name in enumerate(code.slots())}
         self.rows = _rows_without_entries(code, slots)
         kinds = code.saved()
-        self.numbers = len(kinds)
+        self.integers, self.floats = np.zeros(len(kinds), np.int64), np.zeros(len(kinds))
         number_of = {name: number for number, (name, _) in enumerate(kinds)}
 
         # Lists, and which input has the vectors of each before the program.
@@ -91,17 +95,31 @@ class _Compiled:
                 return _NumberPlace(number_of[code.number(item)], item.kind)
             words, values = getattr(item, "words", None), item.values if isinstance(item.values, Values) else None
             c = code.size(item.size) if words is not None or values is not None else 0
+            row = 0 if words is None else slots[f"{code.home(words)}w"]
+            values_row = 0 if values is None else slots[code.home(values)]
             return _Place(
                 item,
                 None if words is None else at[f"W{c}"],
-                0 if words is None else slots[f"{code.home(words)}w"],
+                row,
+                0 if words is None else int(self.rows[row]),
+                0 if words is None else int(self.rows[row + 1]),
                 None if values is None else at[f"V{c}_{item.dtype.name}"],
-                0 if values is None else slots[code.home(values)],
+                values_row,
+                0 if values is None else int(self.rows[values_row]),
             )
 
-        self.inputs = [place(item) for item in program.inputs]
+        # Which values of a call belong to numbers, and which to vectors.
+        places = [place(item) for item in program.inputs]
+        self.numbers = [(n, at.at, at.kind == "float") for n, at in enumerate(places) if isinstance(at, _NumberPlace)]
+        self.vectors = [(n, at) for n, at in enumerate(places) if isinstance(at, _Place)]
         self.outputs = [place(item) for item in program.outputs]
-        self.constants = [(place(item), value) for item, value in program.constants]
+        self.constants: list[tuple[_Place, Any]] = []
+        for item, value in program.constants:
+            found = place(item)
+            if isinstance(found, _NumberPlace):
+                (self.floats if found.kind == "float" else self.integers)[found.at] = value
+            elif isinstance(found, _Place):
+                self.constants.append((found, value))
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,14 +141,17 @@ class _ListPlace:
 class _Place:
     """Where a store is: the positions of its words (then of its lists) and values in the arguments, and of its rows.
 
-    words, values: None where it has none.
+    words, values: None where it has none.  first_word, first_listed, first_value: where it begins before the program.
     """
 
     item: Any
     words: int | None
     words_row: int
+    first_word: int
+    first_listed: int
     values: int | None
     values_row: int
+    first_value: int
 
 
 def _size(code: Code, pool: str) -> int:
@@ -165,6 +186,8 @@ class _MatrixArrays:
         self._values: Any = None
         if a.values is not None:
             self._values = weakref.ref(a.values) if weak else lambda values=a.values: values
+        columns = self.arrays()[1]
+        self._no_hubs: list[Any] = [np.zeros(1, columns.dtype), np.full(1, 0xFFFFFFFF, np.uint32), np.int64(0)]
 
     def arrays(self) -> list[Any]:
         """Return row offsets, columns, and values or the value of all."""
@@ -178,7 +201,7 @@ class _MatrixArrays:
         if closure_hubs.cached(pattern) or _PULLED in pattern.facts:
             found = closure_hubs.hubs_of(pattern)
             return [found.hubs, found.occupied, np.int64(-1)]
-        return [np.zeros(1, pattern.indices.dtype), np.full(1, 0xFFFFFFFF, np.uint32), np.int64(0)]
+        return self._no_hubs
 
     def expect_pulls(self) -> None:
         """Note that a program has pulled: later calls compute the hubs, which cost more than one search gains."""
@@ -251,21 +274,20 @@ def run_program(q: RunProgram) -> ProgramResult | None:
 def _run(q: RunProgram, made: _Compiled, lists: list[ListArrays]) -> ProgramResult | int | None:
     """Run the program once; an integer where a list has outgrown its arrays."""
     require("loop", "cpu", made.nbytes)
-    state, rows = np.zeros(8, np.int64), made.rows.copy()
-    state[1] = _SHORT
     threads = available()
-    state[4] = _LARGE * threads // (threads - 2) if threads > 2 else _UNBOUNDED
-    state[7] = _MANY * state[4]
-    integers, floats = np.zeros(made.numbers, np.int64), np.zeros(made.numbers)
-    arguments = made.arguments.copy()
-    arguments[:5] = state, rows, integers, floats, np.empty(3 * SPAN, np.int64)
+    large = _LARGE * threads // (threads - 2) if threads > 2 else _UNBOUNDED
+    state = np.array((0, _SHORT, 0, 0, large, 0, 0, _MANY * large), np.int64)
+    rows, integers, floats = made.rows.copy(), made.integers.copy(), made.floats.copy()
+    arguments = [state, rows, integers, floats, np.empty(3 * SPAN, np.int64), *made.arguments]
     for at, elements, dtype, zero in made.arrays:
         arguments[at] = np.zeros(elements, dtype) if zero else np.empty(elements, dtype)
-    for place, value in (*zip(made.inputs, q.values, strict=True), *made.constants):
-        if isinstance(place, _NumberPlace):
-            (floats if place.kind == "float" else integers)[place.at] = value
-        elif isinstance(place, _Place):
-            _load(place, arguments, rows, value)
+    values = q.values
+    for number, at, is_float in made.numbers:
+        (floats if is_float else integers)[at] = values[number]
+    for number, place in made.vectors:
+        _load(place, arguments, rows, values[number])
+    for place, value in made.constants:
+        _load(place, arguments, rows, value)
     for matrix in made.matrices:
         arguments += matrix.arrays()
     for _, matrix in made.hubs:
@@ -273,24 +295,27 @@ def _run(q: RunProgram, made: _Compiled, lists: list[ListArrays]) -> ProgramResu
     for each in lists:
         arguments += each.arguments()
     outcome = _call(made, arguments, state)
-    for m, matrix in made.hubs:
-        if state[6] >> min(m, 62) & 1:
-            matrix.expect_pulls()
-    note(iterations=int(state[2]), bytes=made.nbytes)
+    _, _, iterations, _, _, _, pulled, _ = state.tolist()
+    if pulled:
+        for m, matrix in made.hubs:
+            if pulled >> min(m, 62) & 1:
+                matrix.expect_pulls()
+    note(iterations=iterations, bytes=made.nbytes)
     if outcome == OUTGROWN:
         return OUTGROWN
     if outcome == FAILED:
         return None
     outputs: list[Any] = []
-    for place in made.outputs:
-        if isinstance(place, _ListPlace):
-            outputs.append(lists[place.at].result())
-        elif isinstance(place, _NumberPlace):
-            value = (floats if place.kind == "float" else integers)[place.at]
-            outputs.append({"int": int, "float": float, "bool": bool}[place.kind](value))
+    final = rows.tolist()
+    for output in made.outputs:
+        if isinstance(output, _Place):
+            outputs.append(_stored(output, arguments, final))
+        elif isinstance(output, _NumberPlace):
+            found = (floats if output.kind == "float" else integers)[output.at]
+            outputs.append(_KINDS[output.kind](found))
         else:
-            outputs.append(_stored(place, arguments, rows))
-    return ProgramResult(outputs, int(outcome), int(state[2]), made.nbytes)
+            outputs.append(lists[output.at].result())
+    return ProgramResult(outputs, int(outcome), iterations, made.nbytes)
 
 
 def _call(made: _Compiled, arguments: list[Any], state: np.ndarray[Any, Any]) -> int:
@@ -325,43 +350,46 @@ class _Returning:
 
 def _load(place: _Place, arguments: list[Any], rows: Array, value: VectorStore) -> None:
     """Copy an input to its rows; nothing of one that is known: a full vector of one value."""
-    n = place.item.size
-    if place.words is not None:
-        first = place.words_row
-        at, nvals = int(rows[first]), value.nvals
-        words = arguments[place.words]
-        if not isinstance(value, IndexList):
-            words[at : at + ((n + 31) >> 5)] = presence.expanded(presence.presence(value), n)
-            rows[first + 2], rows[first + 3] = nvals, 0
-        elif nvals > 0:
-            if nvals == 1:  # the source of a search
-                i = int(value.indices[0])
-                words[at + (i >> 5)] = 1 << (i & 31)
-            else:
-                words[at : at + ((n + 31) >> 5)] = presence.from_indices(value.indices, n)
-            base = int(rows[first + 1])
-            arguments[place.words + 1][base : base + nvals] = value.indices
-            rows[first + 2] = nvals
-    if place.values is not None:
-        base = int(rows[place.values_row])
-        target = arguments[place.values][base : base + n]
-        source = value.iso if value.values is None else value.values
-        if isinstance(value, IndexList):
-            target[value.indices] = source
+    n, row = place.item.size, place.words_row
+    if isinstance(value, IndexList):
+        nvals = value.nvals
+        if nvals == 0:
+            return
+        assert place.words is not None
+        words, lists = arguments[place.words], arguments[place.words + 1]
+        at, base = place.first_word, place.first_listed
+        rows[row + 2] = nvals
+        # The source of a search needs no array.
+        indices: Any = value.index if isinstance(value, SingleEntry) else value.indices
+        if isinstance(value, SingleEntry):
+            words[at + (indices >> 5)] = 1 << (indices & 31)
+            lists[base] = indices
         else:
-            target[:] = source
+            words[at : at + ((n + 31) >> 5)] = presence.from_indices(indices, n)
+            lists[base : base + nvals] = indices
+        if place.values is not None:
+            target = arguments[place.values][place.first_value : place.first_value + n]
+            target[indices] = value.iso if value.values is None else value.values
+        return
+    if place.words is not None:
+        at = place.first_word
+        arguments[place.words][at : at + ((n + 31) >> 5)] = presence.expanded(presence.presence(value), n)
+        rows[row + 2], rows[row + 3] = value.nvals, 0
+    if place.values is not None:
+        target = arguments[place.values][place.first_value : place.first_value + n]
+        target[:] = value.iso if value.values is None else value.values
 
 
-def _stored(place: _Place, arguments: list[Any], rows: Array) -> VectorStore:
+def _stored(place: _Place, arguments: list[Any], rows: list[int]) -> VectorStore:
     """Return an output as a store of its own arrays."""
     item = place.item
     n, values = item.size, None
     if place.values is not None:
-        base = int(rows[place.values_row])
+        base = rows[place.values_row]
         values = arguments[place.values][base : base + n]
     if place.words is None:
         return item if values is None else Full(n, item.dtype, values.copy(), item.iso)
-    at, base, count, order = rows[place.words_row : place.words_row + 4].tolist()
+    at, base, count, order = rows[place.words_row : place.words_row + 4]
     if order != 0 and count * 64 < n:
         indices = np.sort(arguments[place.words + 1][base : base + count])
         return IndexList(n, item.dtype, indices, None if values is None else values[indices], item.iso)
