@@ -97,4 +97,6 @@ def device_for(*arrays: Any, device: str | None = None) -> str:
     """Return the device for an object made of these arrays: the GPU if one is a CuPy array, else the default device."""
     if device is not None:
         return checked_device(device)
-    return "cuda" if any(on_gpu(array) for array in arrays) else default_device()
+    if arrays and any(on_gpu(array) for array in arrays):
+        return "cuda"
+    return default_device()

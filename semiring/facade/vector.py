@@ -15,7 +15,7 @@ from ..ops.convert import convert
 from ..ops.extract import extract_vector
 from ..ops.write import Write
 from ..record_types import plain_or
-from ..storage.coerce import sizes
+from ..storage.coerce import extent, sizes
 from ..storage.index import position, positions
 from ..symbolic import Symbolic
 from . import display, exports, frames, groups, iteration, layout, rowwise, vector_arrays, vector_operations
@@ -73,8 +73,11 @@ class Vector(Infix):
         name: str | None = None,
         device: str | None = None,
     ) -> None:
-        chosen, (count,) = vector_arrays.constructed("Vector", dtype, "size"), sizes("Vector", shape, size=size)
-        self._hold(empty_vector(count or 0, chosen, device_for(device=device)), None, name)
+        chosen = vector_arrays.constructed("Vector", dtype, "size")
+        if size is None or shape is not None:
+            (size,) = sizes("Vector", shape, size=size)
+        count = 0 if size is None else extent("size", size)
+        self._hold(empty_vector(count, chosen, device_for(device=device)), None, name)
 
     # -- from and to arrays: functions of `vector_arrays` --------------------------------------------------
 

@@ -79,12 +79,14 @@ def from_coo(
         return mean_of(  # type: ignore[no-any-return]
             lambda x, t, dup: from_coo(cls, indices, x, t, dup_op=dup, **shared), values, dtype, name
         )
+    if type(indices) is list and len(indices) == 1 and type(values) in _NUMBERS and size is not None and shape is None:
+        index = indices[0]  # one entry from Python numbers: the source of a search needs no array
+        if (type(index) is int or isinstance(index, np.integer)) and 0 <= index < extent("size", size):
+            chosen = dtypes.lookup(type(values) if dtype is None else dtype)
+            if chosen is not dtypes.INT64 or -(2**63) <= values < 2**63:
+                where, value = device_for(device=device), cast_scalar(values, chosen)
+                return cls._new(SingleEntry(size, chosen, int(index), value, where), name=name)
     where = device_for(indices, values, device=device)
-    if type(indices) is list and len(indices) == 1 and type(values) in _NUMBERS and dtype is not None:
-        (index,) = indices  # one entry from Python numbers: the source of a search needs no array
-        if type(index) is int and size is not None and shape is None and 0 <= index < extent("size", size):
-            chosen = dtypes.lookup(dtype)
-            return cls._new(SingleEntry(size, chosen, index, cast_scalar(values, chosen), where), name=name)
     indices, values = (
         as_indices("indices", indices),
         as_values(True if values is None else values, dtype, ndim=1 if cls._infers_arrays else None),
@@ -180,8 +182,11 @@ def full(
     >>> Vector.full(2.5, 3).to_dict()
     {0: 2.5, 1: 2.5, 2: 2.5}
     """
-    value = one_value(value, dtype)
-    chosen = value_type("value", np.asarray(value), dtype)
+    if type(value) is float and (dtype is None or dtype is float):
+        chosen = dtypes.FP64
+    else:
+        value = one_value(value, dtype)
+        chosen = value_type("value", np.asarray(value), dtype)
     (count,) = sizes("full", shape, size=size)
     return cls._new(reshape.full_vector(value, extent("size", count), chosen, device_for(device=device)), name=name)
 
