@@ -21,7 +21,7 @@ from .program import Compute, Structure, Values
 
 __all__ = [
     "FUNCTIONS", "NeedsValue", "Number", "Typed", "Untraceable", "check_target", "computed", "current", "is_traced",
-    "kind_of", "kind_of_dtype", "negated", "present", "select", "truth", "with_missing", "without_missing",
+    "kind_of", "kind_of_dtype", "made", "negated", "present", "select", "truth", "with_missing", "without_missing",
 ]  # fmt: skip
 
 
@@ -298,6 +298,13 @@ def is_traced(value: Any) -> bool:
     if isinstance(value, Full):
         return isinstance(value.values, Values) or isinstance(value.iso, Typed)
     return False
+
+
+def made(holder: Any) -> None:
+    """Note an object that an operation makes, if a loop is traced."""
+    recorder = RECORDER.get()
+    if recorder is not None:
+        recorder.made(holder)
 
 
 def check_target(holder: Any) -> None:

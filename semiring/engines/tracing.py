@@ -7,6 +7,7 @@ loop computes, and every rule of it, the types of results included, is that of t
 
 from __future__ import annotations
 
+import weakref
 from typing import Any, cast
 
 import numpy as np
@@ -79,7 +80,9 @@ class Recorder:
         self.device = device
         self.block = Block()
         # Objects that the loop may write to, by identity: its variables, and those made in it.
-        self.own: dict[int, Any] = {}
+        self.own: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
+        # Objects made in the loop, of which some are operations that are not recorded yet.
+        self._made: list[weakref.ref[Any]] = []
         # Objects that a list of vectors holds, too, by identity: the loop may not write to them.
         self.held: dict[int, Any] = {}
         # Stores of the program whose contents are known now: the store with placeholders, and its contents.
@@ -100,6 +103,19 @@ class Recorder:
     def __exit__(self, *_: object) -> None:
         count_users(-1)
         RECORDER.reset(self._token)
+
+    def made(self, holder: Any) -> None:
+        """Note an object that the loop makes by an operation, which is recorded when its result is first used."""
+        self.own[id(holder)] = holder
+        self._made.append(weakref.ref(holder))
+
+    def settle(self) -> None:
+        """Record all operations of objects that exist: a block begins or ends, and its steps may not be executed."""
+        made, self._made = self._made, []
+        for reference in made:
+            holder = reference()
+            if holder is not None:
+                holder._settle_traced()
 
     # -- numbers -------------------------------------------------------------------------------------------
 

@@ -72,6 +72,12 @@ class Holder(Labelled, Generic[StoreT], metaclass=Named):
     def _hold(self, store: StoreT | None, plan: Plan[StoreT] | None, name: str | None) -> None:
         self._store, self._plan, self.name = store, plan, name
         self._elements = self._chain = self._labels = self._origin = self._transpose_of = None
+        if plan is not None and traced.users:
+            traced.made(self)
+
+    def _settle_traced(self) -> None:
+        """Record a pending operation in the program of a loop."""
+        _ = self.store
 
     def __dir__(self) -> list[str]:
         """Return the names of the public interface, which completion offers."""

@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from .. import dtypes
+from ..engines import traced
 from ..exceptions import EmptyObject, InvalidMask, InvalidType, InvalidValue
 from ..memory.allocation import methods_report_memory
 from ..operators.families import IndexUnary, Select, Semiring
@@ -101,6 +102,8 @@ class Scalar(Numeric):
         """
         made = cls(dtype)
         made._compute, made._origin = compute, origin
+        if traced.users:
+            traced.made(made)
         return made
 
     # -- operations with other Scalars: functions of `scalar_operations` ----------------------------------
@@ -160,6 +163,10 @@ class Scalar(Numeric):
             self._value = None if value is None else cast_scalar(value, self._dtype)
             self._compute, self._chain = None, None if self._chain is None else self._chain.spent()
         return self._value
+
+    def _settle_traced(self) -> None:
+        """Record a pending value in the program of a loop."""
+        self._read()
 
     def __dir__(self) -> list[str]:
         """Return the names of the public interface, which completion offers."""

@@ -58,6 +58,7 @@ class Branches(Expressions):
 
     def _scope(self, scope: dict[str, Any]) -> dict[str, Vector]:
         """Return the vectors that variables name, each once, with their contents computed."""
+        self.recorder.settle()
         found: dict[str, Vector] = {}
         seen: set[int] = set()
         for name in sorted(scope):
@@ -80,7 +81,8 @@ class Branches(Expressions):
         return self.recorder.operand(value.store) if isinstance(value, Vector) else value
 
     def _settle(self, scope: dict[str, Any]) -> None:
-        """Execute what is pending in the vectors in scope: the program computes it here."""
+        """Execute what is pending: the program computes it here."""
+        self.recorder.settle()
         for value in scope.values():
             if isinstance(value, Vector) and id(value) in self.recorder.own:
                 _ = value.store

@@ -27,8 +27,7 @@ class LoopResult(NamedTuple):
 class Entry:
     """A program that is kept, for a device.
 
-    in_place, assigned: variable and number of the output; `assigned` also has whether the output is a vector, and
-    whether the variable may have no value before the loop.
+    in_place, assigned: variable and number of the output; `assigned` also has whether the output is a vector.
     objects: of variables that exchange Vectors, the number of the output with the position among `names` of the
     variable that named the Vector before the loop.
     lists: of lists of vectors, the number of the output, and the class and the labels of the vectors.
@@ -43,7 +42,7 @@ class Entry:
         assert outer is not None
         at = {id(output): number for number, output in enumerate(program.outputs)}
         self.in_place: list[tuple[str, int]] = []
-        self.assigned: list[tuple[str, int, bool, bool]] = []
+        self.assigned: list[tuple[str, int, bool]] = []
         self.objects: dict[str, int] = {}
         for (what, name), phi in outer.phis.items():
             if what == "in place":
@@ -52,7 +51,7 @@ class Entry:
                 self.objects[name] = at[id(phi)]
             elif what == "name":
                 kind = tracer.assumed[(*outer.key, "name", name)]
-                self.assigned.append((name, at[id(phi)], kind.what == "vector", kind.late))
+                self.assigned.append((name, at[id(phi)], kind.what == "vector"))
         self.names = outer.names
         self.lists = {name: (at[id(listed.symbol)], *listed.description()) for name, listed in tracer.lists.items()}
         self.returns = [(form, [at[id(item)] for item in items]) for form, items in tracer.returns]
@@ -81,16 +80,17 @@ class Entry:
 
     def finish(self, scope: dict[str, Any], result: ProgramResult) -> LoopResult:
         """Give the variables their values after the loop."""
-        outputs, names = result.outputs, {}
-        for name, at, is_vector, late in self.assigned:
-            if late and not result.iterations:
-                continue
+        outputs = result.outputs
+        names: dict[str, Any] = {}
+        if not result.iterations:  # no variable is assigned: each names the same object
+            return LoopResult(False, None, names, 0 if result.exit < 0 else None)
+        for name, at, is_vector in self.assigned:
             if name in self.objects:
                 names[name] = scope[self.names[outputs[self.objects[name]]]]
             else:
                 names[name] = _vector(outputs[at], scope.get(name)) if is_vector else outputs[at]
         if self.objects:
-            for name, at, _, _ in self.assigned:
+            for name, at, _ in self.assigned:
                 if name in self.objects:
                     names[name]._become(outputs[at])
         for name, (at, made, labels) in self.lists.items():

@@ -14,6 +14,9 @@ class Writer:
         self.indent = 1
         self.loops = 0
         self.temporaries = 0
+        # Vectors and Scalars that earlier statements of open blocks have bound to names.
+        self.bound: list[str] = []
+        self.scalars: list[str] = []
         # The share of statements of a list of vectors, and which vector it has copies of.
         self.lists = self.random.choice([0.0, 0.0, 0.2])
         self.kept = self.random.choice(["u", "w", "f"])
@@ -46,6 +49,9 @@ class Writer:
 
     def vector(self) -> str:
         """Return an expression of a vector."""
+        if self.bound and self.random.random() < 0.25:
+            name = self.pick(*self.bound)
+            return self.pick(name, f"{name} + w", f"{name} * 2", f"u | {name}")
         return self.pick(
             'u.vxm(A, "plus_times")', 'A.mxv(w, "min_plus")', 'w.vxm(A, "any_pair")', 'A.mxv(f, "max_second")',
             'f.vxm(A, "plus_first")', 'A.mxv(u, "any_secondi")', f'u.vxm(A, "any_pair", mask={self.mask()})',
@@ -81,9 +87,30 @@ class Writer:
             )
         )  # fmt: skip
 
+    def bind(self) -> None:
+        """Write a statement that binds an operation, or a Scalar, which later statements use, or one that uses it."""
+        self.temporaries += 1
+        chosen = self.random.random()
+        if chosen < 0.3:
+            self.put(
+                self.pick("u = u + w", "w = w - u", "u = u * 2", "f = f + 1", "w = u | w", "u = u.dup()", "f = f - w")
+            )
+        elif chosen < 0.6:
+            made = self.vector()
+            self.put(f"b{self.temporaries} = {made}")
+            self.bound.append(f"b{self.temporaries}")
+        elif chosen < 0.75 or not self.scalars:
+            self.put(f"r{self.temporaries} = {self.pick('u', 'w', 'f')}.reduce('{self.pick('plus', 'max')}')")
+            self.scalars.append(f"r{self.temporaries}")
+        else:
+            self.put(f"x = x + {self.pick(*self.scalars)}.get(0)")
+
     def statement(self, depth: int) -> None:
         """Write one statement."""
         kind = self.random.random()
+        if self.random.random() < 0.12:
+            self.bind()
+            return
         if self.random.random() < 0.1:
             self.element()
             return
@@ -136,10 +163,12 @@ class Writer:
     def block(self, depth: int, *, leaves: bool = False) -> None:
         """Write an indented block."""
         self.indent += 1
+        bound, scalars = len(self.bound), len(self.scalars)
         for _ in range(self.random.randint(1, 3)):
             self.statement(depth)
         if leaves and self.random.random() < 0.2:
             self.put(self.pick("break", "continue", "return u, k", "break"))
+        del self.bound[bound:], self.scalars[scalars:]
         self.indent -= 1
 
     def loop(self, depth: int) -> None:

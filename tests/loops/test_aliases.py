@@ -114,3 +114,37 @@ def test_functions_that_a_loop_calls_are_known(monkeypatch: pytest.MonkeyPatch) 
         LIMIT = limit
         assert by_function(Vector.from_dense([1, 2, 3])).nvals == limit - 1
     assert len(traces) == 2
+
+
+def test_operations_before_a_branch_that_uses_them() -> None:
+    """What is pending where a block begins is computed there: its steps may not be executed."""
+
+    def program(v: Vector, times: int) -> tuple[float, Vector]:
+        t = 0.0
+        for k in range(times):
+            total, first = v.reduce("plus"), v[0]
+            pair = (v + 1, v * 2)
+            x = v + 2
+            if k == 1:
+                t = t + total.value + first.value + x.reduce("max").get(0)
+                w = pair[0] + pair[1]
+                t = t + w.nvals
+            t = t + 2 * total.value + first.value + pair[0].reduce("plus").get(0) + x[1].value
+            v << v + pair[1]
+            v += 1
+        return t, v
+
+    def zero(v: Vector, times: int) -> Vector:
+        for _ in range(times):
+            v = v + 1
+        v(accum="plus") << 1
+        return v
+
+    compiled, start = sr.compile(strict=True)(program), Vector.from_dense([1.0, 2.0])
+    found, expected = compiled(start.dup(), 4), program(start.dup(), 4)
+    assert found[0] == expected[0]
+    assert found[1].isequal(expected[1])
+    for times in (0, 2):  # in no iteration the variable is assigned: it names the argument
+        v = start.dup()
+        assert sr.compile(strict=True)(zero)(v, times).to_dict() == {0: 2.0 + times, 1: 3.0 + times}
+        assert v.to_dict() == ({0: 1.0, 1: 2.0} if times else {0: 2.0, 1: 3.0})
