@@ -23,7 +23,7 @@ ALONE_MOST: Final = _row(
 ALONE_LEAST: Final = _row("ALONE_LEAST", 1024, "reasoned", "items of an iteration from which on it goes on alone")
 SOME_BLOCKS: Final = _row(
     "SOME_BLOCKS", 32, "measured",
-    "blocks that process requests of up to SOME_MOST items; H100, 2 x 512, grid of 5000 x 5000: 8 155 ms, 16 135, 32 118",
+    "blocks that process requests of up to SOME_MOST items; H100, grid of 5000 x 5000: 8 155 ms, 16 135, 32 118",
 )  # fmt: skip
 SOME_MOST: Final = _row("SOME_MOST", 1 << 16, "reasoned", "4 items a thread of SOME_BLOCKS")
 SOME_LEAST: Final = _row("SOME_LEAST", 1 << 15, "reasoned", "as ALONE_LEAST, for SOME_BLOCKS")
