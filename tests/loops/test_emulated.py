@@ -18,7 +18,7 @@ from semiring.engines import registry
 from semiring.engines.cuda import compile, program_tuning
 from semiring.engines.cuda.program_code import Code
 from semiring.engines.program import RunProgram
-from tests.loops import emulated, programs, test_random_programs
+from tests.loops import emulated, programs, test_random_programs, test_searches
 from tests.loops.test_programs import same
 
 # Items that one block processes alone, and from which it parts; shares of lists; entries from which on the host
@@ -57,22 +57,35 @@ def _tuned(monkeypatch: pytest.MonkeyPatch, number: int) -> None:
         monkeypatch.setattr(program_tuning, name, value)
 
 
-@pytest.mark.nvrtc
-@pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.costly) for name in programs.PROGRAMS])
-def test_the_text_compiles(name: str) -> None:
-    function, arguments = programs.PROGRAMS[name]
+def _compile_text(function: Any, arguments: tuple[Any, ...], arch: str) -> None:
     texts: list[str] = []
 
     def compiled(q: RunProgram) -> None:
         texts.append(Code(q.program).text())
-        arch = ("sm_80", "sm_90", "compute_100")[len(name) % 3]
         assert compile.compile_text("program.cuh", texts[-1], arch)
 
-    A = programs.symmetric(30, 60, 1)
     with executed_by(compiled):
-        found = sr.compile(strict=True)(function)(A, *arguments)
+        found = sr.compile(strict=True)(function)(*arguments)
     assert texts
-    assert same(function(A, *arguments), found)  # a program that fails has no effect
+    assert same(function(*arguments), found)  # a program that fails has no effect
+
+
+@pytest.mark.nvrtc
+@pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.costly) for name in programs.PROGRAMS])
+def test_the_text_compiles(name: str) -> None:
+    function, arguments = programs.PROGRAMS[name]
+    _compile_text(
+        function, (programs.symmetric(30, 60, 1), *arguments), ("sm_80", "sm_90", "compute_100")[len(name) % 3]
+    )
+
+
+@pytest.mark.nvrtc
+@pytest.mark.costly
+def test_the_text_of_comparisons_and_groups_compiles() -> None:
+    v = test_searches.VECTORS[1]
+    _compile_text(test_searches.grouped, (v, test_searches.LABELS[0]), "compute_100")
+    _compile_text(test_searches.grouped, (v * 0.5, test_searches.LABELS[0]), "sm_90")
+    _compile_text(test_searches.converged, (v * 0.5, v * 2.0), "sm_80")
 
 
 @needs_compiler
@@ -92,10 +105,25 @@ def test_programs(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 @needs_compiler
 @pytest.mark.costly
+@pytest.mark.parametrize("name", ["converged", "compared", "grouped", "removed", "summarised"])
+def test_comparisons_and_groups(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    function = getattr(test_searches, name)
+    emulation = emulated.Emulation(tmp_path)
+    for number, (v, w) in enumerate(test_searches.pairs(name)):
+        _tuned(monkeypatch, number)
+        expected = test_searches.unsigned_zeros(test_searches.outcome(function, v.dup(), w.dup()))
+        with executed_by(emulation):
+            found = test_searches.unsigned_zeros(test_searches.outcome(sr.compile(function), v.dup(), w.dup()))
+        assert found == expected, (v, w)
+    assert emulation.ran
+
+
+@needs_compiler
+@pytest.mark.costly
 def test_random_programs_give_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, trial_count: Callable[[int, int, int], int]
 ) -> None:
-    # Lists, comparisons with a tolerance and reductions by groups are not compiled on a GPU.
+    # Lists are not compiled on a GPU.
     count: Counter[str] = Counter()
     wanted, seed = trial_count(4, 30, 500), 0
     while count["compiled"] < wanted:

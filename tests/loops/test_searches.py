@@ -35,10 +35,22 @@ LABELS = [
 
 
 @pytest.fixture(autouse=True)
-def _interpreted(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def _interpreted(monkeypatch: pytest.MonkeyPatch, device: str) -> Iterator[None]:
     monkeypatch.setattr(program, "_kernel", interpreted.kernel)
-    with sr.use("cpu"):
+    with sr.use(device):
         yield
+
+
+def pairs(name: str) -> list[tuple[Vector, Vector]]:
+    """Return vectors and what a function needs beside each: a choice, where every pair is a compilation."""
+    others = VECTORS if name in ("converged", "compared") else LABELS
+    chosen = [(v, others[number % len(others)]) for number, v in enumerate(VECTORS)]
+    return chosen + [(v * 1.5, others[0]) for v in VECTORS[:4]]
+
+
+def unsigned_zeros(found: Any) -> Any:
+    """Return an outcome without the signs of zeros: the minimum of 0.0 and -0.0 depends on the order."""
+    return str(found).replace("-0.0", "0.0")
 
 
 def converged(v: Vector, w: Vector) -> tuple[Vector, int]:
@@ -107,8 +119,20 @@ def summarised(v: Vector, labels: Vector) -> tuple[Any, ...]:
     return a, b, c, d, e, f, g
 
 
+@pytest.mark.parametrize("function", [converged, compared, grouped, removed, summarised])
+def test_a_gpu_gives_the_same(function: Any, device: str) -> None:
+    if device != "cuda":
+        pytest.skip("the CPU engine has every pair, below")
+    for pair in pairs(function.__name__):
+        v, w = (each.to(device) for each in pair)
+        expected = unsigned_zeros(outcome(function, v.dup(), w.dup()))
+        assert unsigned_zeros(outcome(sr.compile(function), v.dup(), w.dup())) == expected, pair
+
+
 @pytest.mark.parametrize("function", [converged, compared])
-def test_comparisons_are_those_of_python(function: Any) -> None:
+def test_comparisons_are_those_of_python(function: Any, device: str) -> None:
+    if device == "cuda":
+        pytest.skip("every pair is a compilation on a GPU")
     compiled = sr.compile(strict=True)(function)
     for v in VECTORS:
         for w in VECTORS:
@@ -118,7 +142,9 @@ def test_comparisons_are_those_of_python(function: Any) -> None:
 
 
 @pytest.mark.parametrize("function", [grouped, removed, summarised])
-def test_groups_and_positions_are_those_of_python(function: Any) -> None:
+def test_groups_and_positions_are_those_of_python(function: Any, device: str) -> None:
+    if device == "cuda":
+        pytest.skip("every pair is a compilation on a GPU")
     for v in VECTORS:
         for labels in LABELS:
             assert outcome(function, v.dup(), labels.dup()) == outcome(sr.compile(function), v.dup(), labels.dup()), v
@@ -126,18 +152,15 @@ def test_groups_and_positions_are_those_of_python(function: Any) -> None:
 
 @pytest.mark.parametrize("function", [converged, compared, grouped, removed, summarised])
 def test_searches_are_compiled(function: Any) -> None:
-    (loop,) = (
-        sr.compile(function)
-        .plan(
-            Vector.from_dense([1.5, 2.0, 1.0, 4.0, 1.0, 4.0]),
-            LABELS[0] * 1.0 if function in (converged, compared) else LABELS[0],
-        )
-        .loops
-    )
+    labels = Vector.from_dense([0, 1, 0, 2, 1, 0])
+    other = labels * 1.0 if function in (converged, compared) else labels
+    (loop,) = sr.compile(function).plan(Vector.from_dense([1.5, 2.0, 1.0, 4.0, 1.0, 4.0]), other).loops
     assert loop.compiled, loop
 
 
-def test_an_engine_refuses_steps_that_it_lacks(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_engine_refuses_steps_that_it_lacks(monkeypatch: pytest.MonkeyPatch, device: str) -> None:
+    if device == "cuda":
+        pytest.skip("the steps of the CPU engine")
     monkeypatch.setattr(program_code.Code, "optional", frozenset(), raising=False)
     v, w = Vector.from_dense([1.0, 2.0]), Vector.from_dense([2.0, 4.0])
     (loop,) = sr.compile(converged).plan(v, w).loops

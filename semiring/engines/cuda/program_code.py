@@ -19,7 +19,7 @@ from ...formats import Bitmap, Full
 from ..program import Block, Branch, Compute, Leave, Loop, Move, Program, Request, Values
 from ..program_lifetimes import Place, halves
 from ..traced import Number, Untraceable
-from .program_requests import Requests
+from .program_searches import Searches
 from .program_text import TYPES
 from .program_tuning import program_constants
 from .specialise import constants
@@ -28,7 +28,7 @@ from .specialise import constants
 _FIELDS = ("point", "exit", "work", "iterations")
 
 
-class Code(Requests):
+class Code(Searches):
     """The text of a program: control flow, and the moves of what loops carry."""
 
     _begins = False  # whether the moves are those before the first iteration of a loop
@@ -119,6 +119,7 @@ class Code(Requests):
             head
             + '#include "program.cuh"\n#include "direction.cuh"\n'
             + "".join(self.products)
+            + "".join(self.searches)
             + "".join(self.operators)
             + f"struct Numbers {{\n{numbers}}};\nstruct Buffers {{\n{shared}}};\n"
             + "struct State {\n    Numbers numbers;\n    Buffers buffers;\n};\n"

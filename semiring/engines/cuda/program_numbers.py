@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -20,9 +20,11 @@ _TESTS = {name: f"python_{name}({{0}})" for name in ("isnan", "isfinite", "isinf
 class Numbers(Text):
     """Writes the steps of a program that compute numbers; every thread computes them."""
 
+    optional: ClassVar[frozenset[str]] = frozenset({"close"})
+
     def _compute(self, step: Compute) -> None:
         op, operands = step.op, step.operands
-        if op in ("count", "absent", "element", "same", "positions"):
+        if op in ("count", "absent", "element", "same", "close", "positions"):
             getattr(self, f"_{op}")(self.number(step.result), step)
             return
         made = self.number(step.result)
@@ -139,20 +141,36 @@ class Numbers(Text):
 
     def _same(self, made: str, step: Compute) -> None:
         a, b = step.operands
+        x, y = self.value(a, "i"), self.value(b, "i")
+        nan = f" && ({x} == {x} || {y} == {y})" if a.dtype.kind == "f" else ""
+        self._compare(made, a, b, f"{x} != {y}{nan}")
+
+    def _close(self, made: str, step: Compute) -> None:
+        """Whether values agree within limits; they are compared in a type that has the values of both."""
+        a, b, *limits = step.operands
+        joint = np.result_type(a.dtype, b.dtype)
+        x, y = (cast(self.value(store, "i"), joint) for store in (a, b))
+        differs = f"{x} != {y}"
+        if a.dtype.kind == b.dtype.kind == "f":
+            differs += f" && ({x} == {x} || {y} == {y})"
+        if limits[0] is not None:
+            relative, absolute = map(self._exact_float, limits)
+            floats = ", ".join(f"f64({self.value(store, 'i')})" for store in (a, b))
+            differs += f" && !within_limits({floats}, {relative}, {absolute})"
+        self._compare(made, a, b, differs)
+
+    def _compare(self, made: str, a: Any, b: Any, differs: str) -> None:
+        """Compare all entries of two vectors: positions, and values at i by a condition."""
         sets = [self.set_of(x) for x in (a, b)]
         reads = [*sets, self.values_of(a), self.values_of(b)]
-        self.touch(reads if sets[0] else [], local_reads=[] if sets[0] else reads)
+        self.touch(reads if any(sets) else [], local_reads=[] if any(sets) else reads)
         k = self.counter()
         counts = [f"{x}.count" if x else self.n(a) for x in sets]
         self.point(self.items(a))
-        x, y = self.value(a, "i"), self.value(b, "i")
-        nan = f" && ({x} == {x} || {y} == {y})" if a.dtype.kind == "f" else ""
         missing = "false" if sets[1] is None else f"!{sets[1]}.has(i)"
         self.put("{")
         self.put("    u64 differ = 0;")
-        self.put(
-            f"    if ({counts[0]} == {counts[1]}) {self.each(a)}if ({missing} || ({x} != {y}{nan})) differ++; }});"
-        )
+        self.put(f"    if ({counts[0]} == {counts[1]}) {self.each(a)}if ({missing} || ({differs})) differ++; }});")
         self.put(f"    g.count({k}, differ);")
         self.put("}")
         self.barrier()

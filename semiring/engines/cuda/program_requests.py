@@ -212,11 +212,10 @@ class Requests(Writes):
 
     def _scatter_vector(self, q: Any, made: Any, place: Place) -> None:
         u, dup = q.u, q.dup
-        target, values, n, c = self.set_of(made), self.values_of(made), self.n(made), self.size(made.size)
+        target, values, c = self.set_of(made), self.values_of(made), self.size(made.size)
         assert target is not None
         assert values is not None
         at = self._index_text(q.index)
-        driver, size = self.set_of(u), self.n(u)
         start, sums = None, None
         distinct = q.index.array is None  # the positions of a range do not repeat
         last = dup is None or dup.expr == "y"  # of repeated positions the last one counts
@@ -237,6 +236,17 @@ class Requests(Writes):
             update = f"atomic_combine_shared<{native}>({sums} + j, {cast(self.value(u, 'i'), made.dtype)}, {combine});"
         touched = [*self.operands(u), self._index_home(q.index)], [target, values, sums]
         self.touch(*touched)
+        self._claim(u, made, at, update, touched)
+        if sums is None:
+            return
+        self.barrier()
+        value = cast(self.value(u, f"{sums}[i]"), made.dtype) if last else f"{sums}[i]"
+        self.finish(made, sums, value, "-1" if start is None else self.held(start))
+
+    def _claim(self, u: Any, made: Any, at: str, update: str, touched: Any) -> None:
+        """Enter the position of each entry of u, whose text is `at`, in a result; `update` is executed for each."""
+        target, driver, n, size, c = self.set_of(made), self.set_of(u), self.n(made), self.n(u), self.size(made.size)
+        assert target is not None
         sparse = "false" if driver is None else f"{driver}.sparse({size})"
         self.put(f"clear({target}, {n});")
         self.barrier()
@@ -256,11 +266,6 @@ class Requests(Writes):
         self.put("    }")
         self.put("}")
         self.counted(c, target, k, listed=f"{sparse} ? 1 : 0" if driver else "0")
-        if sums is None:
-            return
-        self.barrier()
-        value = cast(self.value(u, f"{sums}[i]"), made.dtype) if last else f"{sums}[i]"
-        self.finish(made, sums, value, "-1" if start is None else self.held(start))
 
     # -- reductions ----------------------------------------------------------------------------------------
 

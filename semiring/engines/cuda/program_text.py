@@ -38,6 +38,7 @@ class Text(ProgramText):
         self.operators: list[str] = []
         self._operator_names: dict[Any, str] = {}
         self.products: list[Any] = []
+        self.searches: list[str] = []  # for extreme entries: a namespace of the text each
         # Buffers of fixed use beside the homes: the name, the type, and how many elements (an expression of sizes).
         self.buffers: list[tuple[str, str, Any]] = []
         self.points = 0

@@ -488,6 +488,10 @@ DEVICE bool multiply_overflows(i64 a, i64 b) { return fabs(f64(a) * f64(b)) > 9.
 DEVICE bool python_isnan(f64 x) { return x != x; }
 DEVICE bool python_isfinite(f64 x) { return fabs(x) <= 1.7976931348623157e308; }
 DEVICE bool python_isinf(f64 x) { return fabs(x) > 1.7976931348623157e308; }
+// isclose: |x - y| <= absolute + relative |y|, both finite.
+DEVICE bool within_limits(f64 x, f64 y, f64 relative, f64 absolute) {
+    return python_isfinite(x) && python_isfinite(y) && fabs(x - y) <= absolute + __dmul_rn(relative, fabs(y));
+}
 DEVICE i64 floor_divide(i64 a, i64 b) { return a / b - ((a % b != 0) && ((a < 0) != (b < 0))); }
 DEVICE i64 modulo(i64 a, i64 b) {
     const i64 rest = a % b;
