@@ -19,12 +19,15 @@ import numpy as np
 
 from semiring.engines import registry
 from semiring.engines.cpu import presence
+from semiring.engines.cpu.program_lists import _entries
 from semiring.engines.cuda import program_code, tuning
 from semiring.engines.cuda.compile import module_text
-from semiring.engines.cuda.program_counters import ASKED, FAILED, RUNNING
+from semiring.engines.cuda.program_counters import ASKED, FAILED, OUTGROWN, RUNNING
+from semiring.engines.cuda.program_lists import ListArrays
 from semiring.engines.operands import Rows
 from semiring.engines.program import Program, ProgramResult, RunProgram, Values
 from semiring.engines.spec import Mxv
+from semiring.engines.spec_lists import VectorList
 from semiring.engines.traced import Number, Typed
 from semiring.formats import Bitmap, Count, Full, IndexList, index_dtype, word_count
 
@@ -129,7 +132,7 @@ class Emulation:
     def __init__(self, folder: Path, blocks: int = _BLOCKS) -> None:
         self._folder, self._blocks = folder, blocks
         self._known: dict[int, Any] = {}
-        self.ran = self.asked = 0
+        self.ran = self.grown = self.asked = 0
 
     def compiled(self, program: Program) -> _Program:
         """Translate and compile; before another engine drops the steps."""
@@ -188,7 +191,7 @@ class Emulation:
                     np.float64(value) if item.kind == "float" else np.int64(value)
                 )
                 continue
-            if isinstance(item, Full) and item.values is None:
+            if isinstance(item, VectorList) or (isinstance(item, Full) and item.values is None):
                 continue
             if isinstance(item, Bitmap):
                 name = code.homes[id(item.words)]
@@ -239,11 +242,13 @@ class Emulation:
             *(_word(value) for _, value in code.constants),
             *words_of,
             *fixed,
-            _address(result),
-            _address(counters),
         ]
-        assert len(given) == len(made.arguments)
-        packed = (ctypes.c_uint64 * len(given))(*given)
+        inputs = {id(item): values for item, values in zip(program.inputs, q.values, strict=True)}
+        list_arrays = []
+        for m, vectors in enumerate(code.lists):
+            arrays = ListArrays(vectors, [_entries(store) for store in inputs.get(id(vectors), ())], np)
+            list_arrays.append(arrays)
+            state[places[f"length{m}"] : places[f"length{m}"] + 3] = arrays.numbers()
 
         def place(part: Any) -> int:
             return places[code.homes[id(part)]]
@@ -285,19 +290,37 @@ class Emulation:
                     target[:] = given
 
         while True:
-            made.run(self._blocks, packed, (ctypes.c_uint64 * at)(*state))
+            words_given = [
+                *given,
+                *(word for arrays in list_arrays for word in arrays.arguments()),
+                _address(result),
+                _address(counters),
+            ]
+            assert len(words_given) == len(made.arguments)
+            packed = (ctypes.c_uint64 * len(words_given))(*words_given)
+            first = (ctypes.c_uint64 * at)(*state)
+            made.run(self._blocks, packed, first)
             state = [int(word) for word in result]
             outcome = _signed(state[places["exit"]])
-            if outcome > ASKED:
+            if outcome <= ASKED:
+                self.asked += 1
+                answer(code.asked[ASKED - outcome])
+            elif outcome == OUTGROWN:
+                self.grown += 1
+                for m, arrays in enumerate(list_arrays):
+                    arrays.grow(state[places[f"length{m}"]], state[places[f"end{m}"]])
+            else:
                 break
-            self.asked += 1
-            answer(code.asked[ASKED - outcome])
             state[places["exit"]] = RUNNING & _MASK
             counters[-3:] = 0
         if outcome == FAILED:
             return None
         outputs: list[Any] = []
         for item in program.outputs:
+            if isinstance(item, VectorList):
+                m = code.list_number(item)
+                outputs.append(list_arrays[m].result(state[places[f"length{m}"]], state[places[f"least{m}"]]))
+                continue
             if isinstance(item, Number):
                 word = state[places[code.variable(item)]]
                 outputs.append(

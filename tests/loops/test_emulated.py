@@ -15,10 +15,10 @@ pytest.importorskip("cupy", reason="the modules of the CUDA engine import CuPy")
 
 import semiring as sr
 from semiring.engines import registry
-from semiring.engines.cuda import compile, program_tuning
+from semiring.engines.cuda import compile, program_lists, program_tuning
 from semiring.engines.cuda.program_code import Code
 from semiring.engines.program import RunProgram
-from tests.loops import emulated, programs, test_random_programs, test_searches
+from tests.loops import emulated, programs, test_lists, test_random_programs, test_searches
 from tests.loops.test_programs import same
 
 # Items that one block processes alone, and from which it parts; shares of lists; entries from which on the host
@@ -81,8 +81,10 @@ def test_the_text_compiles(name: str) -> None:
 
 @pytest.mark.nvrtc
 @pytest.mark.costly
-def test_the_text_of_comparisons_and_groups_compiles() -> None:
-    v = test_searches.VECTORS[1]
+def test_the_text_of_lists_and_groups_compiles() -> None:
+    A, v = programs.symmetric(30, 60, 1), test_searches.VECTORS[1]
+    _compile_text(test_lists.betweenness, (A, 2), "sm_90")
+    _compile_text(test_lists.dependencies, (A, 0), "sm_80")
     _compile_text(test_searches.grouped, (v, test_searches.LABELS[0]), "compute_100")
     _compile_text(test_searches.grouped, (v * 0.5, test_searches.LABELS[0]), "sm_90")
     _compile_text(test_searches.converged, (v * 0.5, v * 2.0), "sm_80")
@@ -101,6 +103,43 @@ def test_programs(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
             found = sr.compile(strict=True)(function)(A, *arguments)
         assert same(function(A, *arguments), found), name
     assert emulation.ran == 2
+
+
+LISTS = {"appended": (test_lists.appended, 6), "items": (test_lists.items, 40)}
+
+
+@needs_compiler
+@pytest.mark.costly
+@pytest.mark.parametrize("name", LISTS)
+def test_programs_with_lists(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    function, most = LISTS[name]
+    emulation = emulated.Emulation(tmp_path)
+    for number, make in enumerate(test_lists.VECTORS):
+        _tuned(monkeypatch, number + len(name))
+        monkeypatch.setattr(program_lists, "_FIRST", (2, 1024)[number % 2])
+        for n in (0, 1, most):
+            expected = test_lists.outcome(function, make(), n)
+            with executed_by(emulation):
+                assert test_lists.outcome(sr.compile(function), make(), n) == expected, (n, make())
+    assert emulation.ran
+    assert emulation.grown
+
+
+@needs_compiler
+@pytest.mark.costly
+@pytest.mark.parametrize("first", [1024, 1])
+def test_searches_that_keep_lists(first: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(program_lists, "_FIRST", first)
+    emulation = emulated.Emulation(tmp_path)
+    for number, (n, edges) in enumerate([(200, 400), (300, 90), (6, 0)]):
+        _tuned(monkeypatch, number + first)
+        A = programs.symmetric(n, edges, number)
+        for function, argument in ((test_lists.dependencies, 0), (test_lists.betweenness, 3)):
+            with executed_by(emulation):
+                found = sr.compile(strict=True)(function)(A, argument)
+            assert same(function(A, argument), found), (function, n)
+    assert emulation.ran == 9
+    assert (emulation.grown > 0) == (first == 1)
 
 
 @needs_compiler
@@ -123,7 +162,6 @@ def test_comparisons_and_groups(name: str, tmp_path: Path, monkeypatch: pytest.M
 def test_random_programs_give_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, trial_count: Callable[[int, int, int], int]
 ) -> None:
-    # Lists are not compiled on a GPU.
     count: Counter[str] = Counter()
     wanted, seed = trial_count(4, 30, 500), 0
     while count["compiled"] < wanted:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,16 +12,16 @@ import pytest
 
 import semiring as sr
 from semiring import Matrix, Vector
-from semiring.engines.cpu import program, program_lists
+from semiring.engines.cpu import program
 from tests.loops import interpreted
 from tests.loops.programs import symmetric
 
 
 @pytest.fixture(autouse=True)
-def _interpreted(request: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def _interpreted(request: Any, monkeypatch: pytest.MonkeyPatch, device: str) -> Iterator[None]:
     if "costly" not in request.keywords:
         monkeypatch.setattr(program, "_kernel", interpreted.kernel)
-    with sr.use("cpu"):
+    with sr.use(device):
         yield
 
 
@@ -134,8 +135,9 @@ def test_lists_are_compiled(function: Any) -> None:
     assert all(loop.compiled for loop in loops), loops
 
 
-def test_a_list_that_outgrows_its_arrays(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(program_lists, "_FIRST", 2)
+def test_a_list_that_outgrows_its_arrays(monkeypatch: pytest.MonkeyPatch, device: str) -> None:
+    module = importlib.import_module(f"semiring.engines.{device}.program_lists")
+    monkeypatch.setattr(module, "_FIRST", 2)
     assert outcome(items, VECTORS[1](), 40) == outcome(sr.compile(strict=True)(items), VECTORS[1](), 40)
 
 

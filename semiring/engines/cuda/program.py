@@ -11,7 +11,7 @@ import cupy
 import numpy as np
 from cupy.cuda import runtime
 
-from ...formats import CSR, Bitmap, Full, IndexList, index_dtype, word_count
+from ...formats import CSR, Bitmap, Full, IndexList, VectorStore, index_dtype, word_count
 from ...formats.vectors import SingleEntry
 from ..operands import Mask, Rows
 from ..program import Program, ProgramResult, RunProgram, Values
@@ -19,16 +19,19 @@ from ..program_listing import listing
 from ..recording import note
 from ..registry import implements, run
 from ..spec import Convert, Mxv
+from ..spec_lists import VectorList
 from ..traced import Number, Typed, Untraceable
 from . import program_tuning
 from .columns import column_argument
+from .convert import convert
 from .degrees import degrees
 from .kernel import Kernel
 from .launch import bitmap, counter, full, multiprocessors, read_words
 from .packing import packable
 from .primitives import fill, scatter_entries
 from .program_code import Code
-from .program_counters import ASKED, FAILED, OVER, RUNNING, YIELDED
+from .program_counters import ASKED, FAILED, OUTGROWN, OVER, RUNNING, YIELDED
+from .program_lists import ListArrays
 from .row_tiles import row_tiles
 
 # Parameters of a kernel are at most 4 KB in all.
@@ -52,6 +55,9 @@ class _Compiled:
         self.matrices = [_MatrixArguments(a, held, str(m), code) for m, a in enumerate(code.matrices)]
         self.homes, self.asked = dict(code.homes), code.asked
         self.offsets = {str(m): a.pattern.indptr.dtype.itemsize for m, a in enumerate(code.matrices)}
+        inputs = {id(item): number for number, item in enumerate(program.inputs)}
+        # Lists, and which input has the vectors of each before the program.
+        self.lists = [(vectors, inputs.get(id(vectors))) for vectors in code.lists]
         self.places: dict[str, int] = {}
         at = 0
         for kind, name in self.state:
@@ -232,10 +238,27 @@ class _Run:
             state[place] = memory.ptr
         for at, elements, start in layout.fills:
             fill(cupy.ndarray(elements, start.dtype, self.temporary + at), start)
+        self.lists: list[ListArrays] = []
+
+    def load_lists(self, values: tuple[Any, ...]) -> None:
+        """Copy the vectors of all lists."""
+        for m, (vectors, at) in enumerate(self._made.lists):
+            made = ListArrays(vectors, [] if at is None else [_entries(store) for store in values[at]], cupy)
+            self.lists.append(made)
+            place = self._made.places[f"length{m}"]
+            self.state[place : place + 3] = made.numbers()
+
+    def grow_lists(self) -> None:
+        """Allocate larger arrays for lists that are nearly full."""
+        for m, each in enumerate(self.lists):
+            place = self._made.places[f"length{m}"]
+            each.grow(self.state[place], self.state[place + 1])
 
     def load(self, item: Any, value: Any) -> None:
         """Store an input: a number, or a vector in its buffers; nothing of a full one whose value is known."""
         made, state = self._made, self.state
+        if isinstance(item, VectorList):
+            return
         if isinstance(item, Number):
             word = _word(np.float64(value) if item.kind == "float" else np.int64(value))
             state[made.places[made.code.variable(item)]] = word
@@ -325,6 +348,9 @@ class _Run:
     def output(self, item: Any) -> Any:
         """Return a number, or an output as a store of its own arrays."""
         made, state = self._made, self.state
+        if isinstance(item, VectorList):
+            m = made.code.list_number(item)
+            return self.lists[m].result(state[made.places[f"length{m}"]], state[made.places[f"least{m}"]])
         if isinstance(item, Number):
             word = state[made.places[made.code.variable(item)]]
             if item.kind == "float":
@@ -356,16 +382,20 @@ def run_program(q: RunProgram) -> ProgramResult | None:
     counters = counter(2 * made.code.counters + 3)
     second = counters.data.ptr + 8 * made.code.counters
     barrier = second + 8 * made.code.counters
+    execution.load_lists(q.values)
     given = [*made.given(), *(execution.temporary.ptr + at for at in execution.layout.fixed)]
     result = execution.temporary.ptr + execution.layout.state
-    packed = struct.pack(f"{len(given) + 2}Q", *given, result, counters.data.ptr)
     pack, block = struct.Struct(f"{made.words}Q").pack, program_tuning.PROGRAM_BLOCK
     while True:
+        words = [*given, *(word for each in execution.lists for word in each.arguments())]
+        packed = struct.pack(f"{len(words) + 2}Q", *words, result, counters.data.ptr)
         made.kernel(blocks, block, packed, pack(*execution.state), cooperative=True)
         execution.state = list(read_words(result, made.words))  # synchronises
         outcome = _signed(execution.state[places["exit"]])
         if outcome <= ASKED:
             execution.answer(ASKED - outcome)
+        elif outcome == OUTGROWN:
+            execution.grow_lists()
         elif outcome != YIELDED:
             break
         execution.state[places["exit"]] = RUNNING & _MASK
@@ -378,6 +408,13 @@ def run_program(q: RunProgram) -> ProgramResult | None:
         return None
     outputs = [execution.output(item) for item in program.outputs]
     return ProgramResult(outputs, outcome, iterations, execution.layout.nbytes)
+
+
+def _entries(store: VectorStore) -> tuple[Any, Any]:
+    """Return indices and values, or the one value that all have."""
+    listed = convert(Convert(store, "index"))
+    assert isinstance(listed, IndexList)
+    return listed.indices, listed.iso if listed.values is None else listed.values
 
 
 _MASK = (1 << 64) - 1

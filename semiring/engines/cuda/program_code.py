@@ -18,8 +18,9 @@ from ...dtypes import c_name
 from ...formats import Bitmap, Full
 from ..program import Block, Branch, Compute, Leave, Loop, Move, Program, Request, Values
 from ..program_lifetimes import Place, halves
+from ..spec_lists import VectorList
 from ..traced import Number, Untraceable
-from .program_searches import Searches
+from .program_lists import Lists
 from .program_text import TYPES
 from .program_tuning import program_constants
 from .specialise import constants
@@ -28,7 +29,7 @@ from .specialise import constants
 _FIELDS = ("point", "exit", "work", "iterations")
 
 
-class Code(Searches):
+class Code(Lists):
     """The text of a program: control flow, and the moves of what loops carry."""
 
     _begins = False  # whether the moves are those before the first iteration of a loop
@@ -41,6 +42,8 @@ class Code(Searches):
                 self.home(part)
             if isinstance(item, Number):
                 self.variable(item)
+            if isinstance(item, VectorList):
+                self.list_number(item)
         self._block(program.body)
         self.settle()
         self.put("s.exit = 0;")
@@ -63,11 +66,8 @@ class Code(Searches):
     def numbers_of_threads(self) -> list[tuple[str, str]]:
         """Return what every thread has, in order: type and name; each is 8 bytes."""
         pulls = [("i64", f"pull{p}") for p, _ in enumerate(self.products)]
-        return [
-            *(("i64", name) for name in _FIELDS),
-            *pulls,
-            *((TYPES[kind], name) for name, kind in self.kinds.items()),
-        ]
+        numbers = [(TYPES[kind], name) for name, kind in self.kinds.items()]
+        return [*(("i64", name) for name in _FIELDS), *pulls, *numbers, *self.list_numbers()]
 
     def state(self) -> list[tuple[str, str]]:
         """Return the fields of the state, in order: type and name; each is 8 bytes or a struct of 6 times 8."""
@@ -98,6 +98,7 @@ class Code(Searches):
                 ("const u32*", f"present{m}"), ("i64", f"rows{m}"),
             ]  # fmt: skip
         fields += [(f"{dtype}*", name) for name, dtype, _ in self.buffers]
+        fields += self.list_arguments()
         return [*fields, ("State*", "state"), ("u64*", "counters")]
 
     def text(self) -> str:
@@ -118,6 +119,7 @@ class Code(Searches):
         return (
             head
             + '#include "program.cuh"\n#include "direction.cuh"\n'
+            + ('#include "program_lists.cuh"\n' if self.lists else "")
             + "".join(self.products)
             + "".join(self.searches)
             + "".join(self.operators)

@@ -5,5 +5,8 @@ from typing import Final
 INVALID: Final = 0
 OVER: Final = 1
 FIRST_COUNTER: Final = 2
-# How a program ends; with ASKED - k it asks the host for product k, and continues behind it.
-RUNNING, FAILED, YIELDED, ASKED = -1, -2, -3, -4
+# How a program ends.
+RUNNING, FAILED, YIELDED = -1, -2, -3
+# A list has outgrown its arrays: the program continues with larger ones.  With ASKED - k it asks the host for product k,
+# and continues behind it.
+OUTGROWN, ASKED = -4, -5

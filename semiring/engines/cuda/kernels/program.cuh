@@ -18,7 +18,7 @@
 enum { INVALID, OVER, FIRST_COUNTER };
 // How a program ends; a `return` has its number, and the end of the loop 0.  With ASKED - k it asks the host for product
 // k, and continues at the point behind it.
-enum { RUNNING = -1, FAILED = -2, YIELDED = -3, ASKED = -4 };
+enum { RUNNING = -1, FAILED = -2, YIELDED = -3, OUTGROWN = -4, ASKED = -5 };
 
 // The counters as of the last barrier.  They only increase, modulo 2^64, and are never reset: the threads keep the
 // number at which the last use ended.
