@@ -34,6 +34,13 @@ from .traced import (
 __all__ = ["Recorder", "Request", "vector"]
 
 
+# The formats and placements of matrices that programs of a device read.
+_READ: dict[str, tuple[frozenset[str], frozenset[str]]] = {
+    "cpu": (frozenset({"csr"}), frozenset({"device"})),
+    "cuda": (frozenset({"csr", "ccsr"}), frozenset({"device", "pinned"})),
+}
+
+
 class _NotCounted(Count):
     """The number of entries of a vector of the program."""
 
@@ -227,12 +234,13 @@ class Recorder:
     def _mxv(self, q: Any) -> Any:
         if q.vector.dtype.kind not in "biuf" or q.semiring.z.kind not in "biuf":
             raise Untraceable(f"a product of {q.semiring.z}")
-        for rows in (q.by_row, q.by_column):
-            if rows.kind is not None and not (rows.kind.uncompressed and rows.kind.placement == "device"):
-                raise Untraceable(f"a product with a Matrix in the format {rows.kind.format}, {rows.kind.placement}")
-            if rows.kind is not None and rows.kind.format != "csr":
-                raise Untraceable(f"a product with a Matrix in the format {rows.kind.format}")
-        if self.device == "cuda" and isinstance(q.vector, Full) and q.direction == "auto":
+        formats, placements = _READ[self.device]
+        kinds = [rows.kind for rows in (q.by_row, q.by_column) if rows.kind is not None]
+        for kind in kinds:
+            if kind.format not in formats or kind.placement not in placements:
+                raise Untraceable(f"a product with a Matrix in the format {kind.format}, {kind.placement}")
+        in_place = all(kind.uncompressed and kind.placement == "device" for kind in kinds)
+        if self.device == "cuda" and isinstance(q.vector, Full) and q.direction == "auto" and in_place:
             q.by_row.get()  # each iteration reads all entries: sums of rows cost less than atomics on columns
         matrix = q.by_row if q.by_row.ready else q.by_column
         iso = None if isinstance(q.vector.iso, Typed) else constants.mxv_value(q, matrix.get(), q.vector)

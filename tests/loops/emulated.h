@@ -95,6 +95,10 @@ template <class T> static T __shfl_down_sync(unsigned, T value, int delta) {
 static int __popc(unsigned bits) { return __builtin_popcount(bits); }
 static int __popcll(unsigned long long bits) { return __builtin_popcountll(bits); }
 static int __ffs(int bits) { return __builtin_ffs(bits); }
+static int __ffsll(long long bits) { return __builtin_ffsll(bits); }
+static unsigned __funnelshift_r(unsigned low, unsigned high, unsigned shift) {
+    return unsigned(((unsigned long long)(high) << 32 | low) >> (shift & 31));
+}
 static int __clz(int bits) { return bits == 0 ? 32 : __builtin_clz(unsigned(bits)); }
 template <class T> static T __ldcs(const T* at) { return *at; }
 static double __dmul_rn(double a, double b) { volatile double made = a * b; return made; }

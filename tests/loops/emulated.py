@@ -21,6 +21,7 @@ from semiring.engines import registry
 from semiring.engines.cpu import presence
 from semiring.engines.cpu.program_lists import _entries
 from semiring.engines.cuda import program_code, tuning
+from semiring.engines.cuda.columns import column_mask
 from semiring.engines.cuda.compile import module_text
 from semiring.engines.cuda.program_counters import ASKED, FAILED, OUTGROWN, RUNNING
 from semiring.engines.cuda.program_lists import ListArrays
@@ -221,8 +222,21 @@ class Emulation:
             bits[: full.size] = full
             present = np.packbits(bits, bitorder="little").view(np.uint32)
             held.extend([rows, present])
+            columns = _address(pattern.entries)
+            if pattern.codec is not None:
+                mask = int(column_mask(pattern.ncols))
+                parts = (
+                    columns,
+                    _address(pattern.base),
+                    _address(pattern.at),
+                    mask,
+                    pattern.nvals,
+                    pattern.entries.size,
+                )
+                held.append(np.array(parts, np.uint64))
+                columns = _address(held[-1])
             words_of += [
-                _address(pattern.indptr), _address(pattern.entries), 0 if a.values is None else _address(a.values),
+                _address(pattern.indptr), columns, 0 if a.values is None else _address(a.values),
                 _word(np.zeros((), a.dtype)[()] if a.iso is None else a.iso), pattern.nvals, pattern.nvals.bit_length(),
                 _address(rows), rows.size - 1, _address(present), int(full.sum()),
             ]  # fmt: skip

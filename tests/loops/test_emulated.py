@@ -14,7 +14,7 @@ import pytest
 pytest.importorskip("cupy", reason="the modules of the CUDA engine import CuPy")
 
 import semiring as sr
-from semiring.engines import registry
+from semiring.engines import registry, tracing
 from semiring.engines.cuda import compile, program_lists, program_tuning
 from semiring.engines.cuda.program_code import Code
 from semiring.engines.program import RunProgram
@@ -103,6 +103,34 @@ def test_programs(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
             found = sr.compile(strict=True)(function)(A, *arguments)
         assert same(function(A, *arguments), found), name
     assert emulation.ran == 2
+
+
+@needs_compiler
+@pytest.mark.costly
+@pytest.mark.parametrize("codec", ["varint", "packed"])
+def test_compressed_matrices(codec: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(tracing._READ, "cpu", tracing._READ["cuda"])
+    emulation = emulated.Emulation(tmp_path)
+    for number, name in enumerate(["bfs_levels", "rank", "bellman_ford", "core_numbers"]):
+        function, arguments = programs.PROGRAMS[name]
+        for seed, (n, edges) in enumerate([(300, 9000), (200, 300), (9, 0)]):
+            _tuned(monkeypatch, number + seed)
+            A = programs.symmetric(n, edges, seed)
+            with executed_by(emulation):
+                found = sr.compile(strict=True)(function)(A.compress(codec), *arguments)
+            assert same(function(A, *arguments), found), (name, n)
+    assert emulation.ran == 12
+
+
+@pytest.mark.nvrtc
+@pytest.mark.costly
+@pytest.mark.parametrize("codec", ["varint", "packed"])
+def test_the_text_of_compressed_matrices_compiles(codec: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(tracing._READ, "cpu", tracing._READ["cuda"])
+    A = programs.symmetric(30, 60, 1).compress(codec)
+    for name, arch in (("bfs_levels", "sm_80"), ("bellman_ford", "compute_100")):
+        function, arguments = programs.PROGRAMS[name]
+        _compile_text(function, (A, *arguments), arch)
 
 
 LISTS = {"appended": (test_lists.appended, 6), "items": (test_lists.items, 40)}

@@ -85,6 +85,18 @@ def test_a_long_path_is_searched_in_one_kernel() -> None:
     assert compiled.plan(A, 0).loops[0].iterations == n
 
 
+@pytest.mark.parametrize("kind", ["varint", "packed", "pinned"])
+def test_a_gpu_reads_compressed_and_pinned_matrices(kind: str, device: str) -> None:
+    if device != "cuda":
+        pytest.skip("programs of the CPU engine read uncompressed matrices")
+    for n, edges in ((60, 120), (300, 20_000)):
+        A = programs.symmetric(n, edges, 1)
+        B = A.to(placement="pinned") if kind == "pinned" else A.compress(kind)
+        for name in ("bfs_levels", "rank", "bellman_ford"):
+            function, arguments = PROGRAMS[name]
+            assert same(function(A, *arguments), sr.compile(strict=True)(function)(B, *arguments)), name
+
+
 @pytest.mark.parametrize("kind", ["compressed", "hypersparse", "bitmap", "pinned"])
 def test_other_storage_kinds_run_step_by_step(kind: str) -> None:
     A = programs.symmetric(60, 120, 1)

@@ -7,6 +7,6 @@ OVER: Final = 1
 FIRST_COUNTER: Final = 2
 # How a program ends.
 RUNNING, FAILED, YIELDED = -1, -2, -3
-# A list has outgrown its arrays: the program continues with larger ones.  With ASKED - k it asks the host for product k,
-# and continues behind it.
+# A list has outgrown its arrays: the program continues with larger ones.  With ASKED - k it asks the host for product
+# k, and continues behind it.
 OUTGROWN, ASKED = -4, -5

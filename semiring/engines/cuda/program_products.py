@@ -37,6 +37,8 @@ class Products(Numbers):
             pushes, pulls = q.direction == "push", q.direction == "pull"
         elif isinstance(u, Full) and pulls:
             pushes = False
+        if pushes and pulls and column_types(q.by_row.get().pattern) != column_types(q.by_column.get().pattern):
+            pushes = False  # the text of a product reads columns of one type
         valued = values is not None
         summed = valued and not facts.is_any  # products at one position are combined
         if summed and facts.start is None:

@@ -5,14 +5,13 @@
 // A block reserves positions in a list and edge numbers by one 64-bit atomic: `rows << shift | edges`, called packed;
 // packing.py chooses the shift and proves that the word never wraps.
 //
-// A block decodes the compressed columns of its next edges into shared memory together: a warp decodes a long row
-// segment much faster than its lanes decode one entry each.
+// A block decodes the compressed columns of its next edges into shared memory together (edge_columns.cuh).
 //
 // The prologue defines the type P (offsets) and the parameters of columns.cuh.
 
 #pragma once
 
-#include "columns.cuh"
+#include "edge_columns.cuh"
 #include "grid.cuh"
 #include "packing.cuh"
 
@@ -118,47 +117,6 @@ DEVICE void prefetch(const C& columns, i64 p) {
     if constexpr (!COMPRESSED) asm volatile("prefetch.global.L2 [%0];" ::"l"(columns.indices + p));
 }
 
-// A lane decodes a segment of a compressed row of up to SHORT_PIECE entries, a warp a longer one.  A warp with at most
-// FEW_SEGMENTS segments decodes all of them: a lane needs a chain of dependent loads to reach its first entry.
-constexpr i64 SHORT_PIECE = 8;
-constexpr int FEW_SEGMENTS = 2;
-
-// Decodes the columns of the edges [group, end) of the staged rows, the last of which ends at edge `known`.  Warps have
-// equal shares of the edges and process the rows of their share 32 at a time.  The whole block calls.
-template <int BLOCK, class Visitor>
-DEVICE void decode(const Columns& columns, PushStage<BLOCK, Visitor>& stage, i64 passed, i64 group, i64 end,
-                   i64 known) {
-    constexpr i64 WARPS = BLOCK / 32, MOST = EDGES_AT_ONCE * 32;
-    const i64 even = (end - group + WARPS - 1) / WARPS, share = even < MOST ? even : MOST;
-    const i64 from = group + share * warp_in_block(), to = from + share < end ? from + share : end;
-    if (from >= to) return;
-    for (int first = stage.row_of(from); first < BLOCK && i64(stage.before[first]) < to; first += 32) {
-        const int r = first + lane_id();
-        i64 begin = to, stop = to, row_start = 0, p = 0;
-        if (r < BLOCK) {
-            const i64 before = i64(stage.before[r]), next = r + 1 < BLOCK ? i64(stage.before[r + 1]) : known;
-            begin = before > from ? before : from;
-            stop = next < to ? next : to;
-            row_start = i64(stage.start[r]);
-            p = row_start + passed + (begin - before);
-        }
-        const bool few = __popc(__ballot_sync(FULL_WARP, begin < stop)) <= FEW_SEGMENTS;
-        const bool longer = stop - begin > (few ? 0 : SHORT_PIECE);
-        if (!longer && begin < stop) {
-            ColumnCursor cursor(columns, row_start, p);
-            for (i64 edge = begin; edge < stop; edge++, cursor.next()) stage.column[edge - group] = J(cursor.column());
-        }
-        for (u32 rows = __ballot_sync(FULL_WARP, longer); rows; rows &= rows - 1) {
-            const int lane = __ffs(int(rows)) - 1;
-            const i64 piece = shuffle(begin, lane), entry = shuffle(p, lane);
-            WarpColumns walk(columns, shuffle(row_start, lane), entry, entry + (shuffle(stop, lane) - piece));
-            while (walk.next()) {
-                if (walk.inside) stage.column[walk.p - entry + piece - group] = J(walk.column);
-            }
-        }
-    }
-}
-
 // Visits every edge of the listed rows once, by the blocks of a Group (grid.cuh), without a barrier.  `visitor` has
 //   typedef Payload;  Payload payload(i64 row, i64 place)   the data of a row that its edges need;
 //   bool open(Payload, i64 k, i64 j, i64 p)                 false: the edge at position p from row k to row j has no
@@ -215,7 +173,7 @@ DEVICE void expand(const Packing& packing, const P* indptr, const Columns& colum
         for (i64 group = e; group < limit; group += EDGES_AT_ONCE * BLOCK) {
             if constexpr (COMPRESSED) {
                 __syncthreads();  // threads may still read the columns of the previous group
-                decode(columns, stage, list.passed, group, limit, known);
+                decode_edges<BLOCK, EDGES_AT_ONCE>(columns, stage, list.passed, group, limit, known);
                 __syncthreads();
             }
             // The loads of several edges overlap.

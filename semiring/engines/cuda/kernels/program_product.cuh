@@ -9,6 +9,7 @@ DEVICE i64 thread_count() { return group_threads(); }
 DEVICE i64 warp_id() { return group_warp(); }
 DEVICE i64 warp_count() { return group_warps(); }
 
+#include "edge_columns.cuh"
 #include "mxv_gather.cuh"
 #include "mxv_tile.cuh"
 
@@ -32,11 +33,25 @@ struct Rows {
     i64 edges;
 };
 
+constexpr int EDGES_AT_ONCE = 4;
+
 struct PushStage {
     P before[BLOCK];
     P start[BLOCK];
     J row[BLOCK];
     Carried payload[BLOCK];
+    J column[COMPRESSED ? EDGES_AT_ONCE * int(BLOCK) : 1];  // decoded columns of consecutive edges
+
+    // The last of some staged rows that begins at or before an edge.
+    DEVICE int row_of(i64 edge, int staged = int(BLOCK)) const {
+        int low = 0, high = staged;
+        while (high - low > 1) {
+            const int middle = (low + high) / 2;
+            if (i64(before[middle]) <= edge) low = middle;
+            else high = middle;
+        }
+        return low;
+    }
 };
 union Room {
     char push[PUSHES ? sizeof(PushStage) : 1];
@@ -125,7 +140,6 @@ template <int N>
 struct Rounds {
     static constexpr int VALUE = N;
 };
-constexpr int MOST_AT_ONCE = 4;
 
 // Follows the edges of the rows.  The result is empty before; k counts its entries, and with `degrees`, the offsets of
 // the rows that its entries stand for, their edges.  `sums` hold the start value of the monoid.
@@ -155,6 +169,8 @@ DEVICE void push(Group& g, char* room, int k, u64 base, const Packing& packing, 
             stage.before[t] = rows.before[place];
             stage.start[t] = indptr[row];
             if constexpr (READS_U) stage.payload[t] = cast<Carried>(u.value(row));
+        } else if constexpr (COMPRESSED) {
+            stage.before[t] = known;
         }
         __syncthreads();
         const int staged = int(next - q);
@@ -162,6 +178,11 @@ DEVICE void push(Group& g, char* room, int k, u64 base, const Packing& packing, 
         // Several edges a thread overlap their loads; with few of them, latency is that of the instructions.
         auto follow = [&](auto at_once) {
             constexpr int AT_ONCE = decltype(at_once)::VALUE;
+            if constexpr (COMPRESSED) {
+                __syncthreads();  // threads may still read the columns of the previous edges
+                decode_edges<int(BLOCK), AT_ONCE>(columns, stage, 0, i64(e), i64(limit), i64(known));
+                __syncthreads();
+            }
             J column[AT_ONCE];
             P position[AT_ONCE];
             int owner[AT_ONCE];
@@ -181,7 +202,8 @@ DEVICE void push(Group& g, char* room, int k, u64 base, const Packing& packing, 
                     }
                     owner[r] = low;
                     position[r] = stage.start[low] + (edge - stage.before[low]);
-                    column[r] = J(columns.at(i64(stage.start[low]), i64(position[r])));
+                    if constexpr (COMPRESSED) column[r] = stage.column[r * int(BLOCK) + t];
+                    else column[r] = J(columns.at(i64(stage.start[low]), i64(position[r])));
                 }
             }
             // With few edges latency dominates, so that loads begin before they are needed.
@@ -227,8 +249,8 @@ DEVICE void push(Group& g, char* room, int k, u64 base, const Packing& packing, 
                 packed += packing.pack(1, i64(degree[r]));
             }
         };
-        for (; e < limit; e = limit - e > P(MOST_AT_ONCE * BLOCK) ? P(e + P(MOST_AT_ONCE * BLOCK)) : limit) {
-            if (limit - e > P(BLOCK)) follow(Rounds<MOST_AT_ONCE>());
+        for (; e < limit; e = limit - e > P(EDGES_AT_ONCE * BLOCK) ? P(e + P(EDGES_AT_ONCE * BLOCK)) : limit) {
+            if (limit - e > P(BLOCK)) follow(Rounds<EDGES_AT_ONCE>());
             else follow(Rounds<1>());
         }
         q = next;
