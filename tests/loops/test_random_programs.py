@@ -116,4 +116,4 @@ def test_random_programs(tmp_path: Path, trial_count: Callable[[int, int, int], 
     count: Counter[str] = Counter()
     for seed in range(trial_count(3, 20, 200)):
         _check(tmp_path, seed, count, device)
-    assert device == "cuda" or count["compiled"] > count.total() // 2, count
+    assert count["compiled"] > count.total() // 2, count

@@ -45,7 +45,8 @@ def pairs(name: str) -> list[tuple[Vector, Vector]]:
     """Return vectors and what a function needs beside each: a choice, where every pair is a compilation."""
     others = VECTORS if name in ("converged", "compared") else LABELS
     chosen = [(v, others[number % len(others)]) for number, v in enumerate(VECTORS)]
-    return chosen + [(v * 1.5, others[0]) for v in VECTORS[:4]]
+    chosen += [(v * 1.5, others[0]) for v in VECTORS[:4]]
+    return [(v * 1.0, w * 1.5) for v, w in chosen] if name == "converged" else chosen
 
 
 def unsigned_zeros(found: Any) -> Any:

@@ -17,6 +17,7 @@ from ...memory.allocation import require
 from ..program import Compute, Program
 from ..program_lifetimes import Place
 from ..spec_lists import VectorList
+from .launch import read_back
 from .program_searches import Searches
 
 # Entries and vectors for which there is memory at first, beside the size of a vector; and by what it grows.
@@ -161,7 +162,7 @@ class ListArrays:
     def result(self, length: int, least: int) -> tuple[int, list[VectorStore]]:
         """Return the number of first vectors that did not change, and the vectors after them.  Synchronises."""
         m, part = self._module, self._offsets[least : length + 1]
-        ends = [int(end) for end in (part if m is np else part.get())]
+        ends = [int(end) for end in (part if m is np else read_back(part))]
         first, last = ends[0], ends[-1]
         indices, values = self._indices[first:last], self._values[first:last]
         if first < last:
