@@ -133,6 +133,16 @@ class Lifetimes:
             if life is not None:
                 life.uses.append(place)
 
+    def uses(self, part: Any) -> list[Place]:
+        """Return where a placeholder is read."""
+        return self._life[id(part)].uses
+
+    def move_use(self, part: Any, old: Place, new: Place) -> None:
+        """Record that a step reads a placeholder in the place of another step."""
+        life = self._life.get(id(part))
+        if life is not None:
+            life.uses = [new if use is old else use for use in life.uses]
+
     def dead(self, part: Any, place: Place) -> bool:
         """Return whether nothing reads a placeholder after a step, which may then take its row."""
         life = self._life[id(part)]

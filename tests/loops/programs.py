@@ -118,7 +118,7 @@ def hits(A: Matrix, steps: int = 10) -> tuple[Vector, Vector]:
 def components(A: Matrix) -> Vector:
     """Connected components by FastSV: stochastic hooking, and shortcutting until nothing changes."""
     n = A.nrows
-    f = Vector.from_dense(np.arange(n))
+    f = Vector.full(0, n).apply("rowindex")
     grandparent = f.dup()
     while True:
         before = grandparent.dup()

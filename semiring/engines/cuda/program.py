@@ -12,7 +12,7 @@ import numpy as np
 from cupy.cuda import runtime
 
 from ...formats import CSR, Bitmap, Full, IndexList, VectorStore, index_dtype, word_count
-from ...formats.vectors import SingleEntry
+from ...formats.vectors import SingleEntry, empty_vector
 from ..operands import Mask, Rows
 from ..program import Program, ProgramResult, RunProgram, Values
 from ..program_listing import listing
@@ -171,14 +171,18 @@ class _Layout:
         code = made.code
         self._end = 0
         self.state = self._part(8 * made.words)
-        self.structures: list[tuple[int, int, int, int]] = []  # place in the state, words, list, edges before
+        # The state before the first launch, where addresses are offsets; places of the positions in it.
+        self.first = [0] * made.words
+        self.first[made.places["exit"]] = RUNNING & _MASK
+        self.structures: list[int] = []
         self.words = 0
         for c, size in enumerate(code.sizes):
             for row in range(code.rows.get(f"S{c}", 0)):
                 listed = self._part(size * index_dtype(size).itemsize)
                 edged = code.edged.get(c)
                 before = self._part(0 if edged is None else size * made.offsets[edged])
-                self.structures.append((made.places[f"s{c}_{row}"], self.words, listed, before))
+                self.structures.append(place := made.places[f"s{c}_{row}"])
+                self.first[place : place + 6] = [self.words, listed, before, 0, 0, 1]
                 self.words += -(-size // (32 * 64)) * 256  # aligned, as words are read by four
         self.fixed: list[int] = []
         self.fills: list[tuple[int, int, Any]] = []
@@ -224,13 +228,14 @@ class _Run:
         self.stream = cupy.cuda.get_current_stream().ptr
         self.temporary = cupy.cuda.alloc(layout.temporary)
         self.words = cupy.cuda.alloc(max(layout.words, 1))
-        self.state = [0] * made.words
-        state, base, words = self.state, self.temporary.ptr, self.words.ptr
-        state[made.places["exit"]] = RUNNING & _MASK
+        self.state = state = layout.first.copy()
+        base, words = self.temporary.ptr, self.words.ptr
         if layout.words:
             runtime.memsetAsync(words, 0, layout.words, self.stream)
-        for place, at, listed, before in layout.structures:
-            state[place : place + 6] = [words + at, base + listed, base + before, 0, 0, 1]
+        for place in layout.structures:
+            state[place] += words
+            state[place + 1] += base
+            state[place + 2] += base
         self.values: dict[int, Any] = {}
         for place, nbytes in layout.values:
             memory = cupy.cuda.alloc(nbytes)
@@ -260,7 +265,7 @@ class _Run:
         if isinstance(item, VectorList):
             return
         if isinstance(item, Number):
-            word = _word(np.float64(value) if item.kind == "float" else np.int64(value))
+            word = _word(np.float64(value)) if item.kind == "float" else int(value) & _MASK
             state[made.places[made.code.variable(item)]] = word
             return
         words = values = None
@@ -356,15 +361,17 @@ class _Run:
             if item.kind == "float":
                 return struct.unpack("d", struct.pack("Q", word))[0]
             return bool(word) if item.kind == "bool" else _signed(word)
+        at, count = 0, item.size
+        if isinstance(item, Bitmap):
+            at = self._place(item.words)
+            count = _signed(state[at + 3])
+            if count == 0 and item.size:
+                return empty_vector(item.size, item.dtype, "cuda")
         values: Any = item.iso
         if isinstance(item.values, Values):
             values = self._array(state[self._place(item.values)], item.size, item.dtype)
         elif isinstance(values, Typed):
             values = item.dtype.type(self.output(values.number))
-        if isinstance(item, Full):
-            return full(item.size, item.dtype, values)
-        at = self._place(item.words)
-        count = _signed(state[at + 3])
         if count == item.size:
             return full(item.size, item.dtype, values)
         words = self._array(state[at], word_count(item.size), np.dtype(np.uint32))

@@ -164,6 +164,8 @@ together:
         for step in block.steps:
             place = self.lifetimes.places[id(step)]
             match step:
+                case Request() if id(getattr(step.result, "values", None)) in self.deferred:
+                    pass
                 case Request():
                     method = getattr(self, f"_{step.spec.name}", None)
                     if method is None:

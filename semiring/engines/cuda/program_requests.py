@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...dtypes import c_name
-from ...formats import Full
+from ...formats import Bitmap, Full
 from ...operators.types import TypedMonoid
 from ..operands import simplified
 from ..program import Values
@@ -58,7 +58,13 @@ class Requests(Writes):
         self.counted(c, target, k, listed=f"{sparse} ? 1 : 0" if driver else "0")
 
     def _select(self, q: Any, made: Any, place: Place) -> None:
-        test = cast(self._unary(q.op, q.k, q.a), _BOOL)
+        producer = self.deferred.get(id(q.a.values))
+        if producer is not None and producer.spec.name == "ewise" and isinstance(q.a, Bitmap):
+            thunk = self.typed(q.k, q.op.k) if "k" in q.op.uses else "0"
+            test = f"{self.operator('indexunary', q.op)}(z, i, i64(0), {thunk})"
+            self._ewise(producer.spec, made, place, cast(test, _BOOL))
+            return
+        test = cast(self.unary(q.op, q.k, q.a), _BOOL)
         self._filtered(q.a, made, test, [])
 
     def _keep(self, q: Any, made: Any, place: Place) -> None:
@@ -87,23 +93,17 @@ class Requests(Writes):
         else:
             self.touch(self.operands(a), [values])
         self.point(self.items(a))
-        self.put(f"{self.each(a)}{values}[i] = {self._unary(q.op, q.k, a)}; }});")
+        self.put(f"{self.each(a)}{values}[i] = {self.unary(q.op, q.k, a)}; }});")
 
-    def _unary(self, op: Any, k: Any, store: Any) -> str:
-        """Return the text of op(x, i, j, k)."""
-        name = self.operator("indexunary", op)
-        x = self.value(store, "i") if "x" in op.uses else f"{c_name(op.x)}()" if " " not in c_name(op.x) else "0"
-        thunk = self.typed(k, op.k) if "k" in op.uses else "0"
-        return f"{name}({x}, i, i64(0), {thunk})"
-
-    def _ewise(self, q: Any, made: Any, place: Place) -> None:
+    def _ewise(self, q: Any, made: Any, place: Place, test: str = "") -> None:
+        """Write the entries of a and b combined; test: of which only those for whose value z it holds."""
         a, b, mask = q.a, q.b, simplified(q.mask)
         target, values, n, c = self.set_of(made), self.values_of(made), self.n(made), self.size(made.size)
         x, y = self.value(a, "i"), self.value(b, "i")
-        both = self._binary(q.op, x, y)
+        both = self.binary(q.op, x, y)
         if q.mode == "fill":
-            left = self._binary(q.op, x, self.typed(q.beta, q.op.y))
-            right = self._binary(q.op, self.typed(q.alpha, q.op.x), y)
+            left = self.binary(q.op, x, self.typed(q.beta, q.op.y))
+            right = self.binary(q.op, self.typed(q.alpha, q.op.x), y)
         else:
             left, right = cast(x, q.op.z), cast(y, q.op.z)
         sa, sb = self.set_of(a), self.set_of(b)
@@ -141,7 +141,10 @@ class Requests(Writes):
         store = f"{values}[i] = {{}}; " if values else ""
 
         def keep(condition: str, value: str) -> str:
-            return f"[&](i64 i) {{ if (!({condition})) return false; {store.format(value)}return true; }}"
+            tested = ""
+            if test:
+                tested, value = f"const auto z = {cast(value, made.dtype)}; if (!({test})) return false; ", "z"
+            return f"[&](i64 i) {{ if (!({condition})) return false; {tested}{store.format(value)}return true; }}"
 
         def words(union: bool) -> str:
             parts = [f"{each}.words[w]" for each in sets]
@@ -154,8 +157,7 @@ class Requests(Writes):
         dense = f"keep_words(g, {target}, {k}, {self.shift(c)}, {n}, "
         if intersects:
             if len(sets) == 2:
-                test = f"{in_a} && {in_b} && {admitted}"
-                self.put(f"    const auto keep = {keep(test, both)};")
+                self.put(f"    const auto keep = {keep(f'{in_a} && {in_b} && {admitted}', both)};")
                 first = f"{sa}.sparse({n}) && !({sb}.sparse({n}) && {sb}.count < {sa}.count)"
                 self.put(f"    if ({first}) keep_listed({base}, {sa}, keep);")
                 self.put(f"    else if ({sb}.sparse({n})) keep_listed({base}, {sb}, keep);")

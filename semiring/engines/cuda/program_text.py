@@ -9,8 +9,10 @@ import numpy as np
 
 from ...dtypes import c_name
 from ...formats import Bitmap, index_dtype
+from ..constants import POSITIONS
 from ..operands import Mask
-from ..program import Program, Values
+from ..program import Program, Request, Values
+from ..program_fusing import deferred
 from ..program_text import ProgramText
 from ..traced import Number, Typed
 from . import specialise
@@ -35,6 +37,8 @@ class Text(ProgramText):
 
     def __init__(self, program: Program) -> None:
         super().__init__(program)
+        # Requests that are not executed: their readers compute the values.
+        self.deferred: dict[int, Request] = deferred(program, self.lifetimes)
         self.operators: list[str] = []
         self._operator_names: dict[Any, str] = {}
         self.products: list[Any] = []
@@ -102,12 +106,46 @@ class Text(ProgramText):
         """Return the variable with the values of a store; None where all share one."""
         return f"b.{self.home(store.values)}" if isinstance(store.values, Values) else None
 
+    def operands(self, *stores: Any) -> list[str | None]:
+        """Return the variables that are read for the entries of stores."""
+        found: list[str | None] = []
+        for store in stores:
+            producer = self.deferred.get(id(store.values))
+            if producer is None:
+                found += [self.set_of(store), self.values_of(store)]
+            else:
+                q = producer.spec
+                found += [self.set_of(store), *self.operands(q.a, *([q.b] if q.name == "ewise" else []))]
+        return found
+
+    def computed(self, q: Any) -> str:
+        """Return the text of an entry of an apply, or of an element-wise operation of full vectors."""
+        if q.name == "apply":
+            return self.unary(q.op, q.k, q.a)
+        return self.binary(q.op, self.value(q.a, "i"), self.value(q.b, "i"))
+
+    def unary(self, op: Any, k: Any, store: Any) -> str:
+        """Return the text of op(x, i, j, k)."""
+        name = self.operator("indexunary", op)
+        x = self.value(store, "i") if "x" in op.uses else f"{c_name(op.x)}()" if " " not in c_name(op.x) else "0"
+        thunk = self.typed(k, op.k) if "k" in op.uses else "0"
+        return f"{name}({x}, i, i64(0), {thunk})"
+
+    def binary(self, op: Any, x: str, y: str) -> str:
+        """Return the text of op(x, y) with positions, where it reads them."""
+        positions = ", i, i64(0), i, i64(0)" if op.uses & POSITIONS else ""
+        return f"{self.operator('binary', op)}({x}, {y}{positions})"
+
     def n(self, store: Any) -> str:
         """Return the text of the size of a store."""
         return f"a.n{self.size(store.size)}"
 
     def value(self, store: Any, i: str) -> str:
         """Return the text of the value of an entry."""
+        producer = self.deferred.get(id(store.values))
+        if producer is not None:
+            assert i == "i"
+            return cast(self.computed(producer.spec), store.dtype)
         values = self.values_of(store)
         return self.typed(store.iso, store.dtype) if values is None else f"{values}[{i}]"
 

@@ -17,14 +17,6 @@ from .program_text import cast
 class Writes(Products):
     """Writes the updates of vectors."""
 
-    def operands(self, *stores: Any) -> list[str | None]:
-        """Return the variables of stores."""
-        return [part for store in stores for part in (self.set_of(store), self.values_of(store))]
-
-    def _binary(self, op: Any, x: str, y: str) -> str:
-        positions = ", i, i64(0), i, i64(0)" if op.uses & POSITIONS else ""
-        return f"{self.operator('binary', op)}({x}, {y}{positions})"
-
     def _taken(self, part: Any, others: list[Any], place: Place) -> bool:
         """Return whether a result may take the buffer of a part of its target."""
         return part is not None and self.lifetimes.dead(part, place) and not any(part is other for other in others)
@@ -171,7 +163,7 @@ class Writes(Products):
         alone = cast(self.value(t, "i"), made.dtype)
         if accum is None:
             return f"{values}[i] = {alone}; "
-        combined = cast(self._binary(accum, self.value(old, "i"), self.value(t, "i")), made.dtype)
+        combined = cast(self.binary(accum, self.value(old, "i"), self.value(t, "i")), made.dtype)
         return f"{values}[i] = had ? {combined} : {alone}; "
 
     def _write_to_full(
