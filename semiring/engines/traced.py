@@ -6,9 +6,7 @@ raises `Untraceable`; where inputs of the loop alone determine it, `NeedsValue`.
 
 from __future__ import annotations
 
-import math
 import threading
-from collections.abc import Callable
 from contextvars import ContextVar
 from typing import Any, NoReturn
 
@@ -20,7 +18,7 @@ from ..symbolic import Symbolic
 from .program import Compute, Structure, Values
 
 __all__ = [
-    "FUNCTIONS", "NeedsValue", "Number", "Typed", "Untraceable", "check_target", "computed", "current", "is_traced",
+    "NeedsValue", "Number", "Typed", "Untraceable", "check_target", "comparison", "computed", "current", "is_traced",
     "kind_of", "kind_of_dtype", "made", "negated", "present", "select", "truth", "with_missing", "without_missing",
 ]  # fmt: skip
 
@@ -133,30 +131,41 @@ class Number(Symbolic):
         return computed("abs", "int" if self.kind == "bool" else self.kind, self)
 
     def __lt__(self, other: Any) -> Any:
-        return _comparison("lt", self, other)
+        return comparison("lt", self, other)
 
     def __le__(self, other: Any) -> Any:
-        return _comparison("le", self, other)
+        return comparison("le", self, other)
 
     def __gt__(self, other: Any) -> Any:
-        return _comparison("gt", self, other)
+        return comparison("gt", self, other)
 
     def __ge__(self, other: Any) -> Any:
-        return _comparison("ge", self, other)
+        return comparison("ge", self, other)
 
     def __eq__(self, other: object) -> Any:
-        return _comparison("eq", self, other)
+        return comparison("eq", self, other)
 
     def __ne__(self, other: object) -> Any:
-        return _comparison("ne", self, other)
+        return comparison("ne", self, other)
 
-    def _refuse(self, *_: Any) -> NoReturn:
+    def __and__(self, other: Any) -> Any:
+        return computed("and", "bool", self, other) if kind_of(self) == kind_of(other) == "bool" else self._refuse()
+
+    def __or__(self, other: Any) -> Any:
+        return computed("or", "bool", self, other) if kind_of(self) == kind_of(other) == "bool" else self._refuse()
+
+    def __pow__(self, other: Any) -> Any:
+        if other == 2 and type(other) is int:
+            return _arithmetic("mul", self, self)
+        return computed("sqrt", "float", self) if type(other) is float and other == 0.5 else self._refuse()
+
+    def _refuse(self, *_: Any, **__: Any) -> NoReturn:
         if self.origins is not None:
             raise NeedsValue(self.origins)
         raise Untraceable("Python needs the value of a number that the loop computes")
 
     __bool__ = __int__ = __float__ = __index__ = __complex__ = __iter__ = __format__ = __array__ = _refuse
-    __and__ = __rand__ = __or__ = __ror__ = __xor__ = __rxor__ = __pow__ = __rpow__ = __round__ = __trunc__ = _refuse
+    __rand__ = __ror__ = __xor__ = __rxor__ = __rpow__ = __round__ = __trunc__ = _refuse
     __lshift__ = __rlshift__ = __rshift__ = __rrshift__ = __invert__ = __divmod__ = __rdivmod__ = __len__ = _refuse
 
     def __repr__(self) -> str:
@@ -209,7 +218,7 @@ class Typed(Symbolic):
     def _compare(self, op: str, other: Any) -> Any:
         if self.dtype.kind == "f" and self.dtype.itemsize != 8:
             raise Untraceable(f"a comparison of a Scalar of {self.dtype}; use its .value")
-        return _comparison(op, present(self.number), other)
+        return comparison(op, present(self.number), other)
 
     def __lt__(self, other: Any) -> Any:
         return self._compare("lt", other)
@@ -382,12 +391,15 @@ _INTEGERS = ("bool", "int")
 
 
 def _arithmetic(op: str, a: Any, b: Any) -> Any:
+    if any(hasattr(value, "_settle_traced") for value in (a, b)):
+        return NotImplemented  # a Vector or a Scalar computes it
     kinds = kind_of(a), kind_of(b)
     kind = "int" if op != "truediv" and all(kind in _INTEGERS for kind in kinds) else "float"
     return computed(f"{op}_{kind}", kind, a, b)
 
 
-def _comparison(op: str, a: Any, b: Any) -> Number:
+def comparison(op: str, a: Any, b: Any) -> Number:
+    """Return the truth of a comparison, named as in `operator`."""
     kinds = kind_of(a), kind_of(b)
     kind = "int" if all(kind in _INTEGERS for kind in kinds) else "float"
     return computed(f"{op}_{kind}", "bool", a, b)
@@ -415,25 +427,3 @@ def select(test: Number, a: Any, b: Any, *, of: Any = None) -> Any:
     # `of` is the number that may be missing: it is not read where the test holds.
     current().emit(Compute(made, "select", (test, a, b if of is None else of)))
     return made
-
-
-# Functions of numbers that programs compute; others need a value now.
-FUNCTIONS: dict[Any, Callable[..., Any]] = {
-    abs: abs,
-    bool: truth,
-    float: lambda x: computed("to_float", "float", x) if kind_of(x) != "float" else present(x),
-    int: lambda x: x if kind_of(x) == "int" else computed("to_int", "int", x),
-    min: lambda *xs: _least("lt", *xs),
-    max: lambda *xs: _least("gt", *xs),
-    math.sqrt: lambda x: computed("sqrt", "float", x),
-    math.isnan: lambda x: computed("isnan", "bool", x),
-    math.isfinite: lambda x: computed("isfinite", "bool", x),
-    math.isinf: lambda x: computed("isinf", "bool", x),
-}
-
-
-def _least(op: str, *values: Any) -> Any:
-    found = values[0]
-    for value in values[1:]:
-        found = select(_comparison(op, value, found), value, found)
-    return found

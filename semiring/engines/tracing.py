@@ -279,6 +279,7 @@ class Recorder:
         _numeric(q.c, q.t)
         full = isinstance(q.c, Full) and (q.accum is not None or isinstance(q.t, Full))
         full = full or (q.mask is None and q.accum is not None and isinstance(q.t, Full))
+        full = full or (isinstance(q.c, Full) and _same_structure(q.mask, q.t))
         full = full and not (q.replace and q.mask is not None)
         runtime = isinstance(q.t.iso, Typed) or isinstance(q.c.iso, Typed)
         iso = None if runtime else constants.write_value(q)
@@ -327,6 +328,13 @@ def _replaced(spec: Any, name: str, value: Any) -> Any:
     vars(made).update(vars(spec))
     setattr(made, name, value)
     return made
+
+
+def _same_structure(mask: Any, t: Any) -> bool:
+    """Return whether a mask admits the entries of a vector, and no others."""
+    if not isinstance(mask, Mask) or not mask.structural or mask.complement:
+        return False
+    return isinstance(mask.store, Bitmap) and isinstance(t, Bitmap) and mask.store.words is t.words
 
 
 def _known_iso(store: Any) -> Any:

@@ -18,13 +18,17 @@ from ..facade.matrix import Matrix
 from ..facade.vector import Vector
 from . import build, plans, source
 from .entries import Entry, LoopResult
-from .keys import Callee, Unknown, check_aliases, constants
+from .keys import Callee, Unknown, check_aliases, constants, is_list
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 # Programs of a function that are kept, for types, sizes and matrices.
 _KEPT = 16
 _ONE_BY_ONE = "the engine executes operations one by one"
+
+
+class Unsettled(Untraceable):
+    """A variable has several types in a loop."""
 
 
 class _Family:
@@ -132,15 +136,22 @@ class Compiled(Callee):
 
     # -- a loop ----------------------------------------------------------------------------------------------
 
-    def _enter(self, number: int, scope: dict[str, Any]) -> LoopResult | None:
-        """Run the program of a loop; None where the loop runs step by step."""
+    def _enter(self, number: int, scope: dict[str, Any], again: bool = True) -> LoopResult | None:
+        """Run the program of a loop; None where the loop runs step by step.
+
+        again: the first iteration may run step by step, where variables have their types after it.
+        """
         site = self._rewritten().sites[number]
+        if site.over is not None and not is_list(scope.get(site.over)):
+            return None
         try:
             if recording.users and recording.FORMULAS.get() is not None:
                 raise Untraceable(_ONE_BY_ONE)
             entry = self._entry(number, site, scope)
             result = self._result(entry, scope)
         except Untraceable as reason:
+            if again and site.restarts and isinstance(reason, Unsettled):
+                return LoopResult(False, None, {}, 0, 1)
             if self._strict:
                 raise NotSupported(
                     f"{self._function.__qualname__}, line {site.line}: the loop is not compiled: {reason}"
@@ -213,10 +224,12 @@ class Compiled(Callee):
                 self._inline,
                 device,
             )
-        except (Untraceable, KeyboardInterrupt):
+        except Untraceable as reason:
+            raise (Unsettled(str(reason)) if _unsettled(family) else reason) from None
+        except KeyboardInterrupt:
             raise
         except Exception as error:  # step by step Python shows whether this is an error of the program
-            raise Untraceable(f"{type(error).__name__}: {error}") from error
+            raise (_unsettled(family) or Untraceable(f"{type(error).__name__}: {error}")) from error
         finally:
             recording.LOG.reset(token)
         return Entry(made, scope, device)
@@ -228,6 +241,14 @@ class Compiled(Callee):
         if function._inlined is None:
             function._inlined = source.inlined(function._function)
         return function._inlined
+
+
+def _unsettled(family: _Family) -> Unsettled | None:
+    """Return the reason if a variable has one type before an iteration and another after it."""
+    for (*_, name), kind in family.assumed.items():
+        if kind.what == "object" and kind.why:
+            return Unsettled(f"the variable {name} has no single type in the loop: {kind.why}")
+    return None
 
 
 def _mentioned(site: source.Site, scope: dict[str, Any]) -> dict[str, Any]:

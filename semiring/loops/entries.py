@@ -16,12 +16,14 @@ class LoopResult(NamedTuple):
     """What a program has done: whether it returned, with which value, and the new values of variables.
 
     done: the number of iterations, where the loop continues step by step; else None.
+    again: 1 where another program may begin with the next iteration, which then has 2.
     """
 
     returned: bool
     value: Any
     names: dict[str, Any]
     done: int | None = None
+    again: int = 0
 
 
 class Entry:

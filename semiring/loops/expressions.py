@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import builtins
+import functools
+import math
 import operator
 import types
 from collections.abc import Callable, Sequence
@@ -12,6 +14,7 @@ import numpy as np
 
 from ..engines import traced
 from ..engines.traced import Number, Typed, Untraceable
+from ..engines.traced_functions import FUNCTIONS
 from ..engines.tracing import Recorder
 from ..facade.matrix import Matrix
 from ..facade.scalar import Scalar
@@ -34,6 +37,10 @@ _PURE = {
     len, range, isinstance, type, getattr, hasattr, str, repr, tuple, slice, complex, sum, sorted, pow, round, divmod,
     builtins.all, builtins.any,
 }  # fmt: skip
+# Functions of NumPy that make equal arrays of equal arguments, and functions that take the number of a Scalar.
+_ARRAYS: frozenset[Any] = frozenset({np.arange, np.zeros, np.ones, np.full, np.linspace})
+_CONVERTING = frozenset({float, int, bool, math.sqrt, math.isnan, math.isfinite, math.isinf})
+_FUNCTIONS = (types.BuiltinFunctionType, types.FunctionType, type(np.full))
 _PACKAGE = __package__.rpartition(".")[0]
 _PURE_MODULES = tuple(f"{_PACKAGE}.{name}" for name in ("facade", "operators", "ops", "dtypes", "exceptions"))
 IMMUTABLE = (bool, int, float, complex, str, bytes, tuple, frozenset, np.generic, np.dtype, type(None), range, slice)
@@ -92,9 +99,15 @@ class Expressions:
                 return inner(self, *args, **named)
             finally:
                 self._depth -= 1
-        known = traced.FUNCTIONS.get(function) if isinstance(function, (types.BuiltinFunctionType, type)) else None
-        if known is not None and any(isinstance(arg, (Number, Typed)) for arg in args) and not named:
-            return known(*args)
+        known = FUNCTIONS.get(function) if isinstance(function, (types.BuiltinFunctionType, type)) else None
+        if known is not None and not named:
+            if function in _CONVERTING:
+                args = tuple(arg.value if isinstance(arg, Scalar) else arg for arg in args)
+            if any(isinstance(arg, (Number, Typed)) for arg in args):
+                return known(*args)
+        if isinstance(function, _FUNCTIONS) and function in _ARRAYS:
+            made: Any = function
+            return made(*(arg if is_static(arg) else float(arg) for arg in args), **named)
         if function is np.isnan or function is np.sqrt:
             raise Untraceable(f"a call of numpy.{function.__name__}; use that of math")
         if not self._is_pure(function):
@@ -106,7 +119,7 @@ class Expressions:
         if isinstance(function, type):
             return function in (Vector, Scalar) or issubclass(function, (Vector, Scalar, np.generic, *IMMUTABLE))
         try:
-            if function in traced.FUNCTIONS or function in _PURE:
+            if function in FUNCTIONS or function in _PURE:
                 return True
         except TypeError:  # a Vector has no hash
             return isinstance(function, (Vector, Scalar))
@@ -180,6 +193,18 @@ class Expressions:
             return a() if test else b()
         first, second = a(), b()
         return traced.select(traced.truth(test), traced.present(first), traced.present(second))
+
+    def contains(self, item: Any, container: Any) -> Any:
+        """``item in container``; of a Vector, whether the position has an entry."""
+        if not isinstance(container, Vector):
+            return item in container
+        return self.negate(self.is_none(lambda: container.get(item)))
+
+    def equal(self, a: Any, b: Any) -> Any:
+        """``a == b`` of tuples, whose items may be numbers of the program."""
+        if not (type(a) is type(b) is tuple and len(a) == len(b)):
+            return a == b
+        return self._joined([functools.partial(self.equal, *pair) for pair in zip(a, b, strict=True)], stop=False)
 
     def is_none(self, operand: Callable[[], Any]) -> Any:
         """``value is None``."""

@@ -15,7 +15,7 @@ class Kind(NamedTuple):
     """What is assumed of a carried variable.
 
     what: ``"number"`` (then `number` is its kind), ``"vector"``, or ``"object"`` where it has no single type.
-    late: it has no value before the first iteration.
+    late: it has no value before the first iteration.  why: of an object, the types that it has.
     """
 
     what: str
@@ -25,6 +25,13 @@ class Kind(NamedTuple):
     full: bool = False
     iso: bytes | None = None
     late: bool = False
+    why: str = ""
+
+    def described(self) -> str:
+        """Return the kind in words."""
+        if self.what == "vector":
+            return f"a Vector of {np.dtype(self.dtype)} and size {self.size}"
+        return f"a number ({self.number})" if self.what == "number" else "an object of another type"
 
 
 def as_kind(value: Any) -> Kind:
@@ -41,8 +48,10 @@ def as_kind(value: Any) -> Kind:
 def joined(a: Kind, b: Kind) -> Kind:
     """Return the most special kind that is as general as both."""
     late = a.late or b.late
+    if "object" in (a.what, b.what):
+        return (a if a.what == "object" else b)._replace(late=late)
     if a.what != b.what or a.number != b.number or (a.dtype, a.size) != (b.dtype, b.size):
-        return Kind("object", late=late)
+        return Kind("object", late=late, why=f"{a.described()} or {b.described()}")
     return a._replace(full=a.full and b.full, iso=a.iso if a.iso == b.iso else None, late=late)
 
 

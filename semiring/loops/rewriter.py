@@ -272,7 +272,7 @@ class Rewriter(ast.NodeTransformer):
         return ast.copy_location(made, node)
 
     def visit_Compare(self, node: ast.Compare) -> ast.AST:
-        """A is None -> tracer.is_none(lambda: a); a < b < c -> a < b and b < c."""
+        """A is None -> tracer.is_none(lambda: a); a < b < c -> a < b and b < c; a in b -> tracer.contains(a, b)."""
         operands = [node.left, *node.comparators]
         if len(node.ops) > 1:
             pairs: list[ast.expr] = [
@@ -282,12 +282,18 @@ class Rewriter(ast.NodeTransformer):
             return self.visit(ast.copy_location(ast.BoolOp(ast.And(), pairs), node))  # type: ignore[no-any-return]
         none = isinstance(operands[1], ast.Constant) and operands[1].value is None
         self.generic_visit(node)
-        if none and isinstance(node.ops[0], (ast.Is, ast.IsNot)):
+        op, operands = node.ops[0], [node.left, *node.comparators]
+        if none and isinstance(op, (ast.Is, ast.IsNot)):
             made = self._lazy("is_none", [node.left])
-            if isinstance(node.ops[0], ast.IsNot):
-                made = ast.Call(parsed_expression(f"{TRACER}.negate"), [made], [])
-            return ast.copy_location(made, node)
-        return node
+        elif isinstance(op, (ast.In, ast.NotIn)):
+            made = ast.Call(parsed_expression(f"{TRACER}.contains"), operands, [])
+        elif isinstance(op, (ast.Eq, ast.NotEq)) and any(isinstance(part, ast.Tuple) for part in operands):
+            made = ast.Call(parsed_expression(f"{TRACER}.equal"), operands, [])
+        else:
+            return node
+        if isinstance(op, (ast.IsNot, ast.NotIn, ast.NotEq)):
+            made = ast.Call(parsed_expression(f"{TRACER}.negate"), [made], [])
+        return ast.copy_location(made, node)
 
     @staticmethod
     def _lazy(name: str, operands: list[ast.expr]) -> ast.Call:

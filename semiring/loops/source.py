@@ -27,11 +27,13 @@ ENTER, RESULT, REST = "__sr_enter", "__sr_result", "__sr_rest"
 
 @dataclass(eq=False)
 class Site:
-    """An outermost loop.
+    """A loop: an outermost one, or one that runs where those around it are not compiled.
 
     line: in the file.  variables: the local ones that it mentions.  assigned: those that it sets.  later: those that
     are read after it.  traced: the function of the tracer and these variables; or the reason why there is none.
     outside: what it reads beside its variables: changes of it are changes of the program.
+    over: the variable whose items a loop with others in it has; unless it is a list of vectors, the loop is Python's.
+    restarts: whether a program may begin after the first iteration.
     """
 
     line: int
@@ -40,6 +42,8 @@ class Site:
     later: frozenset[str]
     traced: Callable[..., Any] | Untraceable
     outside: Outside
+    over: str | None = None
+    restarts: bool = False
 
 
 @dataclass(eq=False)
@@ -61,7 +65,7 @@ def rewritten(function: types.FunctionType, enter: Callable[[int, dict[str, Any]
     tree, path = _parsed(function)
     local = set(function.__code__.co_varnames) | set(function.__code__.co_cellvars)
     sites: list[Site] = []
-    body = _with_sites(tree.body, tree, local, function, path, sites, top=True)
+    body = _with_sites(tree.body, tree, local, function, path, sites)
     made = copy.copy(tree)
     made.body, made.decorator_list = body, []
     return Source(_function(made, function, path, {ENTER: enter, REST: rest}), sites)
@@ -114,45 +118,92 @@ def _with_sites(
     function: types.FunctionType,
     path: str,
     sites: list[Site],
-    *,
-    top: bool = False,
+    outer: ast.stmt | None = None,
+    result: str | None = None,
 ) -> list[ast.stmt]:
-    """Return statements in which each outermost loop is preceded by the call of its program."""
+    """Return statements in which each loop is preceded by the call of its program.
+
+    outer, result: the outermost loop that contains the statements, and the name of the result of the program of the
+    loop around them.  They run only where that loop is not compiled.
+    """
     made: list[ast.stmt] = []
     for statement in statements:
         if isinstance(statement, (ast.While, ast.For)):
+            inner = any(isinstance(node, (ast.While, ast.For)) for part in statement.body for node in ast.walk(part))
+            if inner and isinstance(statement, ast.For) and not _is_counted(statement):
+                # A loop of Python over other objects: the loops in it are compiled.
+                around = copy.copy(statement)
+                around.body = _with_sites(around.body, tree, local, function, path, sites, outer or statement, result)
+                made.append(around)
+                continue
             number = len(sites)
-            site = _site(statement, tree, local, function, path)
+            site = _site(statement, tree, local, function, path, outer)
             sites.append(site)
-            made += _dispatch(statement, number, site)
+            if inner and isinstance(statement, ast.For) and isinstance(statement.iter, ast.Name):
+                site.over = statement.iter.id
+            name = f"{RESULT}{number}"
+            body = statement.body
+            if inner:
+                body = _with_sites(body, tree, local, function, path, sites, outer or statement, name)
+            made += _dispatch(statement, number, site, body, name, result)
         elif isinstance(statement, (ast.If, ast.With, ast.Try)):
             changed = copy.copy(statement)
             for part in ("body", "orelse", "finalbody"):
                 if getattr(changed, part, None):
-                    inner = _with_sites(getattr(changed, part), tree, local, function, path, sites)
-                    setattr(changed, part, inner)
+                    parts = _with_sites(getattr(changed, part), tree, local, function, path, sites, outer, result)
+                    setattr(changed, part, parts)
             made.append(changed)
         else:
             made.append(statement)
     return made
 
 
-def _dispatch(loop: ast.While | ast.For, number: int, site: Site) -> list[ast.stmt]:
-    """Return the call of the program of a loop, and the loop for the iterations that the program leaves."""
+def _is_counted(loop: ast.For) -> bool:
+    """Return whether a loop may be over numbers or over a list of vectors."""
+    if isinstance(loop.iter, ast.Name):
+        return True
+    if isinstance(loop.iter, ast.Call):
+        return isinstance(loop.iter.func, ast.Name) and loop.iter.func.id in ("range", "reversed")
+    return False
+
+
+def _dispatch(
+    loop: ast.While | ast.For, number: int, site: Site, body: list[ast.stmt], result: str, outer: str | None
+) -> list[ast.stmt]:
+    """Return the call of the program of a loop, and the loop for the iterations that the program leaves.
+
+    outer: the result of the loop around it, of which a program that has left iterations leaves those of this loop, too.
+    """
     bound = "".join(
-        f"    if {name!r} in {RESULT}.names:\n        {name} = {RESULT}.names[{name!r}]\n" for name in site.assigned
+        f"    if {name!r} in {result}.names:\n        {name} = {result}.names[{name!r}]\n" for name in site.assigned
     )
     text = (
-        f"{RESULT} = {ENTER}({number}, locals())\n"
-        f"if {RESULT} is not None:\n{bound}    if {RESULT}.returned:\n        return {RESULT}.value\n"
-        f"if {RESULT} is None or {RESULT}.done is not None:\n    pass\n"
+        f"{result} = {ENTER}({number}, locals()){'' if outer is None else f' if {outer} is None else None'}\n"
+        f"if {result} is not None:\n{bound}    if {result}.returned:\n        return {result}.value\n"
+        f"if {result} is None or {result}.done is not None:\n    pass\n"
     )
     made = ast.parse(text).body
     for statement in made:
         set_line(statement, loop.lineno)
+    loop = copy.copy(loop)
+    loop.body = body
+    if isinstance(loop, ast.While) and not loop.orelse:
+        site.restarts = True
+        # Variables may have their types only after the first iteration: then the program begins with the second.
+        tried = ast.parse(
+            f"if {result} is not None and {result}.again:\n"
+            f"    if {result}.again == 1:\n        {result} = {result}._replace(again=2)\n    else:\n"
+            + textwrap.indent(
+                f"{result} = {ENTER}({number}, locals(), False)\n"
+                f"if {result} is not None:\n{bound}    if {result}.returned:\n        return {result}.value\n"
+                f"    if {result}.done is None:\n        break\n    continue\n",
+                "        ",
+            )
+        ).body
+        set_line(tried[0], loop.lineno)
+        loop.body = [*tried, *body]
     if isinstance(loop, ast.For):
-        loop = copy.copy(loop)
-        rest = ast.Call(parsed_expression(REST), [parsed_expression(RESULT), loop.iter], [])
+        rest = ast.Call(parsed_expression(REST), [parsed_expression(result), loop.iter], [])
         loop.iter = ast.copy_location(rest, loop.iter)
     made[-1].body = [loop]  # type: ignore[attr-defined]
     return made
@@ -164,23 +215,29 @@ def rest(result: Any, values: Any) -> Any:
 
 
 def _site(
-    loop: ast.While | ast.For, tree: ast.FunctionDef, local: set[str], function: types.FunctionType, path: str
+    loop: ast.While | ast.For,
+    tree: ast.FunctionDef,
+    local: set[str],
+    function: types.FunctionType,
+    path: str,
+    outer: ast.stmt | None,
 ) -> Site:
     mentioned = {node.id for node in ast.walk(loop) if isinstance(node, ast.Name)}
     names = tuple(sorted(mentioned & local))
     assigned = tuple(sorted(assigned_names([loop]) & local))
-    end = loop.end_lineno or loop.lineno
+    # The next iteration of a loop around it reads what precedes it, too.
+    last = (loop.end_lineno or loop.lineno) if outer is None else outer.lineno - 1
     later = {
         node.id
         for node in ast.walk(tree)
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.lineno > end
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.lineno > last
     }
     traced: Callable[..., Any] | Untraceable
     try:
         body = Rewriter(local, tree).block([copy.deepcopy(loop)])
-        outer = sorted(assigned_names([loop]) - local)
-        if outer:
-            raise refused(loop, f"an assignment to {outer[0]}, which is no variable of the function")
+        others = sorted(assigned_names([loop]) - local)
+        if others:
+            raise refused(loop, f"an assignment to {others[0]}, which is no variable of the function")
         arguments = ast.arguments([], [ast.arg(TRACER), *map(ast.arg, names)], None, [], [], None, [])
         body.append(ast.parse("return None").body[0])
         node = _definition("__sr_traced", arguments, body)

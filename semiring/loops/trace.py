@@ -73,7 +73,7 @@ class Tracer(Branches):
             value = values[name]
             kind = self.assumed.get((*region.key, "name", name))
             if kind is None or kind.what == "object":
-                region.heads[name] = value if kind is None else Undefined("has no single type in the loop")
+                region.heads[name] = value if kind is None else _several(name, kind)
                 continue
             phi = self._named(name, placeholder(kind))
             region.phis["name", name] = phi
@@ -319,7 +319,7 @@ class Tracer(Branches):
             phi = region.phis.get(("name", name))
             kind = self.assumed.get((*region.key, "name", name))
             if phi is None:
-                value = region.values[name] if kind is None else Undefined("has no single type in the loop")
+                value = region.values[name] if kind is None else _several(name, kind)
             elif kind is not None and kind.late and not certain and self.regions:
                 value = Undefined("the loop may not assign")
             elif isinstance(phi, Number):
@@ -401,3 +401,8 @@ class Tracer(Branches):
             assert value
             return
         self.recorder.emit(Compute(Number("bool"), "check", (traced.truth(value),)))
+
+
+def _several(name: str, kind: Kind) -> Undefined:
+    """Return the value of a variable that has several types."""
+    return Undefined(f"has no single type in the loop: {name} is {kind.why}")

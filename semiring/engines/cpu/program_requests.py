@@ -35,10 +35,11 @@ class Requests(Products):
         if full and s_old is not None:
             self._write_full(q, made, place)
             return
-        if not full and s_old is None:
-            raise Untraceable("a write that may delete entries of a full Vector")
         s = None
-        if s_old is not None:
+        if not full and s_old is None:
+            s = self.home(made.words)
+            self._all_present(c, s)
+        elif s_old is not None:
             if self.lifetimes.dead(s_old, place) and not any(s_old is part for part in others):
                 self.homes[id(made.words)] = self.home(s_old)
                 s = self.home(s_old)
@@ -98,12 +99,22 @@ class Requests(Products):
         self._put_entry(made, t, accum, c, s, v, "i_")
         if by_mask and not t_full:
             self.indent -= 1
-            if accum is None:
-                self.put(f"elif {self._has(made.words if s is not None else None, 'i_')}:")
+            if accum is None and s is not None:  # of a full C the entries that the mask admits are those of T
+                self.put(f"elif {self._has(made.words, 'i_')}:")
                 self.indent += 1
                 self._remove(c, s, "i_")
                 self.indent -= 1
         self.indent -= 1
+
+    def _all_present(self, c: int, s: str) -> None:
+        """Set all presence bits of a row."""
+        self.put(f"for g_ in range(w{c}):")
+        self.put_at(self.indent + 1, f"W{c}[np.uintp({s}w + g_)] = np.uint32(0xFFFFFFFF)")
+        self.put(f"if n{c} & 31:")
+        last = f"(np.uint32(1) << np.uint32(n{c} & 31)) - np.uint32(1)"
+        self.put_at(self.indent + 1, f"W{c}[np.uintp({s}w + w{c} - 1)] = {last}")
+        self.put(f"{s}n = n{c}")
+        self.put(f"{s}t = 0")
 
     def _remove_masked(self, old: Any, mask: Any, c: int, s: str | None) -> None:
         """Delete the entries of C that the mask excludes: along the shorter list where the mask lists them."""

@@ -1,0 +1,83 @@
+"""Programs as users write them are compiled, and have the results of the specification."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import semiring as sr
+from semiring import Vector
+from semiring.engines.cpu import program
+from tests.loops import interpreted
+from tests.loops.test_programs import same
+from tests.loops.user_programs import USER_PROGRAMS, S, bipartite, msbfs
+
+# Of these a loop of Python runs step by step, and the loops after it or in it are compiled.
+_IN_PART = (bipartite, msbfs)
+
+
+@pytest.fixture(autouse=True)
+def _interpreted(monkeypatch: pytest.MonkeyPatch, device: str) -> None:
+    """Run kernels of the CPU engine as Python: each would be compiled."""
+    if device == "cuda":
+        pytest.skip("the kernels of the CPU engine")
+    monkeypatch.setattr(program, "_kernel", interpreted.kernel)
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments"), [pytest.param(*case, id=case[0].__name__) for case in USER_PROGRAMS]
+)
+def test_user_programs(function: Any, arguments: tuple[Any, ...]) -> None:
+    with sr.use("reference"):
+        expected = function(*arguments)
+    compiled = sr.compile(strict=function not in _IN_PART)(function)
+    found = compiled(*arguments)
+    assert (expected is None and found is None) or same(expected, found)
+    loops = compiled.plan(*arguments).loops
+    assert any(loop.compiled for loop in loops)
+    assert function in _IN_PART or all(loop.compiled for loop in loops)
+
+
+def test_a_loop_of_python_around_others() -> None:
+    printed: list[int] = []
+
+    @sr.compile
+    def searches(sources: list[int]) -> Vector:
+        found = Vector(int, S.nrows)
+        for s in sources:
+            frontier = Vector.from_coo([s], True, size=S.nrows)
+            level = Vector(int, S.nrows)
+            d = 0
+            while frontier.nvals:
+                level(frontier.S) << d
+                frontier(~level.S, replace=True) << frontier.vxm(S, "any_pair")
+                d += 1
+            found[s] = d
+            printed.append(d)
+        return found
+
+    plan = searches.plan([0, 3, 3])
+    assert [loop.compiled for loop in plan.loops] == [True] * 3
+    assert searches([0, 3]).isequal(searches.__wrapped__([0, 3]))
+    assert len(printed) == 7
+
+
+def test_types_that_a_loop_does_not_settle_are_named() -> None:
+    @sr.compile
+    def alternating(v: Vector) -> Vector:
+        k = 0
+        while k < 4:
+            v = v.apply("one").dup(bool) if k % 2 == 3 else v * 0.5
+            k += 1
+        return v
+
+    @sr.compile
+    def halved(v: Vector) -> Vector:
+        for _ in range(3):
+            v = v * 0.5
+        return v
+
+    assert halved(Vector.full(8, 2)).to_dict() == {0: 1.0, 1: 1.0}
+    reason = halved.plan(Vector.full(8, 2)).loops[0].reason
+    assert "v has no single type in the loop: a Vector of int64 and size 2 or a Vector of float64 and size 2" in reason
