@@ -266,6 +266,9 @@ class Tracer(Branches):
         key = (*region.key, "name", name)
         head, kind = region.heads[name], self.assumed.get(key)
         if isinstance(value, Undefined):
+            if not isinstance(head, Undefined):  # the next iteration begins with what has no single type
+                self.assumed[key] = Kind("object")
+                raise Retrace
             return None
         if kind is None:
             if unchanged(value, head):

@@ -186,3 +186,19 @@ def test_exchanged_vectors_remain_those_of_the_caller() -> None:
     assert given[1].to_dict() == {0: 6, 1: 6, 2: 6}
     assert found[0] is given[1]
     assert found[1] is given[0]
+
+
+def test_an_exchange_of_two_types_in_an_inner_loop() -> None:
+    def nested(v: Vector, w: Vector, n: int) -> tuple[Vector, Vector, Vector]:
+        total = Vector.full(0, 2)
+        for _ in range(n):
+            for _ in range(3):
+                w(accum="plus") << 1
+                v, w = w, v
+            total(accum="plus") << w
+        return v, w, total
+
+    ints, floats = Vector.from_dense([1, 2]), Vector.from_dense([3.5, 4.0])
+    expected = [each.to_dict() for each in nested(ints.dup(), floats.dup(), 2)]
+    assert [each.to_dict() for each in sr.compile(nested)(ints.dup(), floats.dup(), 2)] == expected
+    assert sr.compile(nested).plan(ints, floats, 2).loops[0].reason == "a variable that has no single type in the loop"
