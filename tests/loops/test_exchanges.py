@@ -201,4 +201,5 @@ def test_an_exchange_of_two_types_in_an_inner_loop() -> None:
     ints, floats = Vector.from_dense([1, 2]), Vector.from_dense([3.5, 4.0])
     expected = [each.to_dict() for each in nested(ints.dup(), floats.dup(), 2)]
     assert [each.to_dict() for each in sr.compile(nested)(ints.dup(), floats.dup(), 2)] == expected
-    assert sr.compile(nested).plan(ints, floats, 2).loops[0].reason == "a variable that has no single type in the loop"
+    reason = sr.compile(nested).plan(ints, floats, 2).loops[0].reason
+    assert reason.startswith("a variable that has no single type in the loop")
