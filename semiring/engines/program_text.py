@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .program import OPTIONAL, Compute, Program, Structure, Values
+from .program_fusing import deferred
 from .program_lifetimes import Lifetimes, steps
 from .traced import Number, Typed, Untraceable
 
@@ -29,6 +30,8 @@ class ProgramText:
             if name in OPTIONAL and name not in self.optional:
                 raise Untraceable(f"the operation {name}, which programs of this engine do not have")
         self.lifetimes = Lifetimes(program)
+        # Requests that are not executed: their readers compute the values.
+        self.deferred = deferred(program, self.lifetimes)
         self.lines: list[str] = []
         self.indent = 1
         # Sizes of vectors, in order; buffers needed of each pool: structures or values of a type, of a size.

@@ -143,6 +143,8 @@ class Code(Lists):
             empty = False
             place = self.lifetimes.places[id(step)]
             match step:
+                case Request() if id(getattr(step.result, "values", None)) in self.deferred:
+                    pass
                 case Request():
                     getattr(self, f"_{step.spec.name}")(step.spec, step.result, place)
                 case Compute():

@@ -207,7 +207,8 @@ class Requests(Products):
         self.put(f"{s}t = 0")
         self.indent -= 1
 
-    def _ewise(self, q: Any, made: Any, place: Place) -> None:
+    def _ewise(self, q: Any, made: Any, place: Place, test: str = "") -> None:
+        """Write the entries of a and b combined; test: of which only those for whose value z_ it holds."""
         a, b, mask = q.a, q.b, simplified(q.mask)
         c, s, v = self._fresh(made)
         sa = a.words if isinstance(a, Bitmap) else None
@@ -224,6 +225,11 @@ class Requests(Products):
                 self.put_at(self.indent + 1, "continue")
 
         def entry(value: str) -> None:
+            if test:
+                self.put(f"z_ = {cast_text(value, q.op.z, made.dtype)}")
+                self.put(f"if not ({test}):")
+                self.put_at(self.indent + 1, "continue")
+                value = "z_"
             if s is not None:
                 self._insert(c, s, "i_")
             self._set(made, c, v, "i_", value)
@@ -299,25 +305,6 @@ class Requests(Products):
         """Return the order of the list of a result that is filled along the entries of a store."""
         return f"{self.home(first.words)}t" if isinstance(first, Bitmap) else "2"
 
-    def _pair(self, q: Any, x: str, xd: np.dtype[Any], y: str, yd: np.dtype[Any]) -> str:
-        integer = np.dtype(np.int64)
-        names = {"x": ("x", xd), "y": ("y", yd)} | {n: (n, integer) for n in ("xi", "xj", "yi", "yj")}
-        texts = {"x": x, "y": y, "xi": "i_", "xj": "np.int64(0)", "yi": "i_", "yj": "np.int64(0)"}
-        read = {name: names[name] for name in names if name in q.op.uses}
-        return f"{self.function(q.op, read, q.op.z)}({', '.join(texts[name] for name in read)})"
-
-    def _unary(self, op: Any, k: Any, store: Any) -> str:
-        """Return the text of op(x, i, j, k)."""
-        integer = np.dtype(np.int64)
-        names = {"x": ("x", store.dtype), "i": ("i", integer), "j": ("j", integer), "k": ("k", op.k)}
-        texts = {"i": "i_", "j": "np.int64(0)"}
-        read = {name: names[name] for name in names if name in op.uses}
-        if "x" in read:
-            texts["x"] = self._value(store, "i_")
-        if "k" in read:
-            texts["k"] = self.typed(k, op.k)
-        return f"{self.function(op, read, op.z)}({', '.join(texts[name] for name in read)})"
-
     def _apply(self, q: Any, made: Any, place: Place) -> None:
         a, c = q.a, self.size(made.size)
         value = self._unary(q.op, q.k, a)
@@ -332,6 +319,11 @@ class Requests(Products):
         self.indent -= 1
 
     def _select(self, q: Any, made: Any, place: Place) -> None:
+        producer = self.deferred.get(id(q.a.values))
+        if producer is not None and producer.spec.name == "ewise" and isinstance(q.a, Bitmap):
+            test = cast_text(self._unary(q.op, q.k, q.a, "z_"), q.op.z, np.dtype(np.bool_))
+            self._ewise(producer.spec, made, place, test)
+            return
         self._filtered(q.a, made, self._unary(q.op, q.k, q.a), q.op.z)
 
     def _filtered(self, a: Any, made: Any, test: str, dtype: np.dtype[Any]) -> None:

@@ -87,10 +87,40 @@ class Text(ProgramText):
 
     def _value(self, store: Any, i: str) -> str:
         """Return the text of the value of an entry."""
+        producer = self.deferred.get(id(store.values))
+        if producer is not None:
+            assert i == "i_"
+            return self._computed(producer.spec, store.dtype)
         if isinstance(store.values, Values):
             c = self.size(store.size)
             return f"V{c}_{store.dtype.name}[np.uintp({self.home(store.values)} + {i})]"
         return self.typed(store.iso, store.dtype)
+
+    def _computed(self, q: Any, dtype: np.dtype[Any]) -> str:
+        """Return the text of an entry of an apply, or of an element-wise operation, in a type."""
+        if q.name == "apply":
+            return cast_text(self._unary(q.op, q.k, q.a), q.op.z, dtype)
+        pair = self._pair(q, self._value(q.a, "i_"), q.a.dtype, self._value(q.b, "i_"), q.b.dtype)
+        return cast_text(pair, q.op.z, dtype)
+
+    def _pair(self, q: Any, x: str, xd: np.dtype[Any], y: str, yd: np.dtype[Any]) -> str:
+        integer = np.dtype(np.int64)
+        names = {"x": ("x", xd), "y": ("y", yd)} | {n: (n, integer) for n in ("xi", "xj", "yi", "yj")}
+        texts = {"x": x, "y": y, "xi": "i_", "xj": "np.int64(0)", "yi": "i_", "yj": "np.int64(0)"}
+        read = {name: names[name] for name in names if name in q.op.uses}
+        return f"{self.function(q.op, read, q.op.z)}({', '.join(texts[name] for name in read)})"
+
+    def _unary(self, op: Any, k: Any, store: Any, x: str = "") -> str:
+        """Return the text of op(x, i, j, k); x: the value, if it is at hand."""
+        integer = np.dtype(np.int64)
+        names = {"x": ("x", store.dtype), "i": ("i", integer), "j": ("j", integer), "k": ("k", op.k)}
+        texts = {"i": "i_", "j": "np.int64(0)"}
+        read = {name: names[name] for name in names if name in op.uses}
+        if "x" in read:
+            texts["x"] = x or self._value(store, "i_")
+        if "k" in read:
+            texts["k"] = self.typed(k, op.k)
+        return f"{self.function(op, read, op.z)}({', '.join(texts[name] for name in read)})"
 
     def _has(self, structure: Any, i: str) -> str:
         """Return the text of the presence of a position; ``True`` where all are present."""

@@ -11,8 +11,7 @@ from ...dtypes import c_name
 from ...formats import Bitmap, index_dtype
 from ..constants import POSITIONS
 from ..operands import Mask
-from ..program import Program, Request, Values
-from ..program_fusing import deferred
+from ..program import Program, Values
 from ..program_text import ProgramText
 from ..traced import Number, Typed
 from . import specialise
@@ -37,8 +36,6 @@ class Text(ProgramText):
 
     def __init__(self, program: Program) -> None:
         super().__init__(program)
-        # Requests that are not executed: their readers compute the values.
-        self.deferred: dict[int, Request] = deferred(program, self.lifetimes)
         self.operators: list[str] = []
         self._operator_names: dict[Any, str] = {}
         self.products: list[Any] = []
