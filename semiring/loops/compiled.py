@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import types
+import weakref
 from collections.abc import Callable
 from typing import Any, TypeVar, overload
 
@@ -18,13 +19,17 @@ from ..facade.matrix import Matrix
 from ..facade.vector import Vector
 from . import build, plans, source
 from .entries import Entry, LoopResult
-from .keys import Callee, Unknown, check_aliases, constants, is_list
+from .keys import Callee, Unknown, check_aliases, constants, is_helper, is_list
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 # Programs of a function that are kept, for types, sizes and matrices.
 _KEPT = 16
 _ONE_BY_ONE = "the engine executes operations one by one"
+
+
+# The traced forms of functions that loops call.
+_inlined: weakref.WeakKeyDictionary[types.FunctionType, Callable[..., Any]] = weakref.WeakKeyDictionary()
 
 
 class Unsettled(Untraceable):
@@ -67,7 +72,6 @@ class Compiled(Callee):
         self._strict = strict
         self._source: source.Source | None = None
         self._families: dict[tuple[Any, ...], _Family] = {}
-        self._inlined: Callable[..., Any] | None = None
 
     def __call__(self, *args: Any, **named: Any) -> Any:  # noqa: D102  # the docstring is that of the function
         function = (self._source or self._rewritten()).function
@@ -235,12 +239,18 @@ class Compiled(Callee):
         return Entry(made, scope, device)
 
     def _inline(self, function: Any) -> Callable[..., Any] | None:
-        """Return the form of another compiled function that a traced loop calls."""
-        if not isinstance(function, Compiled):
+        """Return the form of another function that a traced loop calls: a compiled one, or one of the same package."""
+        if isinstance(function, Compiled):
+            function = function._function
+        elif not is_helper(function, (self._function.__module__ or "").partition(".")[0]):
             return None
-        if function._inlined is None:
-            function._inlined = source.inlined(function._function)
-        return function._inlined
+        found = _inlined.get(function)
+        if found is None:
+            try:
+                found = _inlined[function] = source.inlined(function)
+            except NotSupported:
+                return None
+        return found
 
 
 def _unsettled(family: _Family) -> Unsettled | None:

@@ -40,6 +40,7 @@ _PURE = {
 # Functions of NumPy that make equal arrays of equal arguments, and functions that take the number of a Scalar.
 _ARRAYS: frozenset[Any] = frozenset({np.arange, np.zeros, np.ones, np.full, np.linspace})
 _CONVERTING = frozenset({float, int, bool, math.sqrt, math.isnan, math.isfinite, math.isinf})
+_DEEPEST = 16
 _FUNCTIONS = (types.BuiltinFunctionType, types.FunctionType, type(np.full))
 _PACKAGE = __package__.rpartition(".")[0]
 _PURE_MODULES = tuple(f"{_PACKAGE}.{name}" for name in ("facade", "operators", "ops", "dtypes", "exceptions"))
@@ -94,6 +95,8 @@ class Expressions:
             return args[0].length()
         inner = self._inline(function)
         if inner is not None:
+            if self._depth > _DEEPEST:
+                raise Untraceable("functions that call each other")
             self._depth += 1
             try:
                 return inner(self, *args, **named)
@@ -192,6 +195,8 @@ class Expressions:
         if is_static(test):
             return a() if test else b()
         first, second = a(), b()
+        if isinstance(first, (Vector, Matrix)) or isinstance(second, (Vector, Matrix)):
+            raise Untraceable("a conditional expression of vectors; write an if statement")
         return traced.select(traced.truth(test), traced.present(first), traced.present(second))
 
     def contains(self, item: Any, container: Any) -> Any:

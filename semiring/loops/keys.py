@@ -7,6 +7,7 @@ import functools
 import inspect
 import operator
 import types
+import weakref
 from collections.abc import Iterator
 from typing import Any
 
@@ -53,8 +54,9 @@ class Variables:
     programs read the value in place of being made for it.
     """
 
-    def __init__(self, names: tuple[str, ...]) -> None:
+    def __init__(self, names: tuple[str, ...], package: str) -> None:
         self.names = names
+        self._package = package
         self.varying: set[tuple[str, int]] = set()
         self._isos: dict[tuple[str, int], bytes] = {}
 
@@ -97,6 +99,9 @@ class Variables:
                     named.append(id(value))
                     lists = True
                 parts.append(described(value))
+                callee = _outside_of(value, self._package) if callable(value) else None
+                if callee is not None:
+                    parts.append(callee.key())
         if len(set(named)) < len(named):
             parts.append(tuple(map(named.index, named)))
         if lists:
@@ -126,6 +131,42 @@ class Callee:
         return Outside(self._function, sorted(set(_names_read(self._function.__code__))))
 
 
+_plain: weakref.WeakKeyDictionary[types.FunctionType, Outside] = weakref.WeakKeyDictionary()
+
+
+def _package_of(value: Any) -> str:
+    return str(getattr(value, "__module__", None) or "").partition(".")[0]
+
+
+def is_helper(value: Any, package: str) -> bool:
+    """Return whether a value is a function of a package that a traced loop may call, as it may a compiled one.
+
+    Not one that reads variables of functions around it, unless these are functions, types or modules.
+    """
+    if type(value) is not types.FunctionType or value.__name__ == "<lambda>" or hasattr(value, "__wrapped__"):
+        return False
+    if package == _LIBRARY or _package_of(value) != package:
+        return False
+    try:
+        read = [cell.cell_contents for cell in value.__closure__ or ()]
+    except ValueError:
+        return False
+    constant_types = (type, types.ModuleType, types.FunctionType, types.BuiltinFunctionType, Callee)
+    return all(isinstance(item, constant_types) for item in read)
+
+
+def _outside_of(value: Any, package: str) -> Outside | None:
+    """Return what a function that a traced loop may call reads beside its variables; None for other values."""
+    if isinstance(value, Callee):
+        return value._outside
+    if not is_helper(value, package):
+        return None
+    found = _plain.get(value)
+    if found is None:
+        found = _plain[value] = Outside(value, sorted(set(_names_read(value.__code__))))
+    return found
+
+
 class Outside:
     """The names that code reads beside its variables, and what a program depends on of them.
 
@@ -135,6 +176,7 @@ class Outside:
     def __init__(self, function: types.FunctionType, names: list[str] | tuple[str, ...]) -> None:
         cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
         self._globals = function.__globals__
+        self._package = _package_of(function)
         self._names = [name for name in names if name not in cells]
         self._cells = [cells[name] for name in names if name in cells]
         self._order = [*self._names, *(name for name in names if name in cells)]
@@ -167,8 +209,8 @@ class Outside:
         for name, value in zip(self._order, found, strict=True):
             if value is _ABSENT:
                 made.append(name if hasattr(builtins, name) else (name, None))
-            elif isinstance(value, Callee):
-                callees.append(value._outside)
+            elif (callee := _outside_of(value, self._package)) is not None:
+                callees.append(callee)
                 made.append((name, value))
             else:
                 made.append((name, constant(value)))
@@ -201,8 +243,9 @@ def check_aliases(scope: dict[str, Any], values: list[Any], depth: int = 4) -> N
             function = getattr(value, "__wrapped__", None)
             if isinstance(value, dict):
                 inside += value.values()
-            elif isinstance(function, types.FunctionType):  # another compiled function, which reads its own names
-                names = inspect.getclosurevars(function)
+            elif isinstance(function, types.FunctionType) or is_helper(value, _package_of(value)):
+                # A function that the loop may call reads its own names.
+                names = inspect.getclosurevars(value if function is None else function)
                 inside += [*names.nonlocals.values(), *names.globals.values()]
             elif isinstance(value, (list, tuple, set)):
                 inside += value

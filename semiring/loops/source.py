@@ -245,7 +245,8 @@ def _site(
     except Untraceable as reason:
         traced = reason
     outside = Outside(function, sorted(mentioned - local))
-    return Site(loop.lineno, Variables(names), assigned, frozenset(later), traced, outside)
+    package = (function.__module__ or "").partition(".")[0]
+    return Site(loop.lineno, Variables(names, package), assigned, frozenset(later), traced, outside)
 
 
 def inlined(function: types.FunctionType) -> Callable[..., Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import pytest
@@ -12,6 +13,26 @@ from semiring.engines.cpu import program
 from tests.loops import interpreted
 from tests.loops.test_programs import same
 from tests.loops.user_programs import USER_PROGRAMS, S, bipartite, msbfs
+
+SCALE = 2.0
+
+
+def _norm(v: Vector) -> float:
+    """The length of a vector."""
+    return math.sqrt(v.ewise_mult(v).reduce("plus").get(0.0))
+
+
+def _scaled(v: Vector, by: float | None = None) -> Vector:
+    if by is not None:  # noqa: SIM108
+        w = v * by
+    else:
+        w = v * SCALE
+    return w
+
+
+def _mark(level: Vector, at: Vector, depth: int) -> None:
+    level(at.S) << depth
+
 
 # Of these a loop of Python runs step by step, and the loops after it or in it are compiled.
 _IN_PART = (bipartite, msbfs)
@@ -81,3 +102,33 @@ def test_types_that_a_loop_does_not_settle_are_named() -> None:
     assert halved(Vector.full(8, 2)).to_dict() == {0: 1.0, 1: 1.0}
     reason = halved.plan(Vector.full(8, 2)).loops[0].reason
     assert "v has no single type in the loop: a Vector of int64 and size 2 or a Vector of float64 and size 2" in reason
+
+
+def test_functions_without_the_decorator() -> None:
+    @sr.compile(strict=True)
+    def program(v: Vector, times: int) -> tuple[Vector, Vector]:
+        level = Vector(int, v.size)
+        for k in range(times):
+            v = _scaled(_scaled(v) / _norm(v), 3.0)
+            _mark(level, v.select(">", 1.0), k)
+        return v, level
+
+    global SCALE
+    start = Vector.from_dense([1.0, 2.0])
+    for scale in (2.0, 3.0, 2.0):
+        SCALE = scale
+        assert same(program(start, 3), program.__wrapped__(start, 3))
+
+    held = start.dup()
+
+    def elsewhere() -> None:
+        held << 1.0
+
+    @sr.compile
+    def written(v: Vector) -> Vector:
+        for _ in range(2):
+            elsewhere()
+            v += held
+        return v
+
+    assert written(held).to_dict() == {0: 2.0, 1: 2.0}
