@@ -130,6 +130,8 @@ class Number(Symbolic):
     def __abs__(self) -> Any:
         return computed("abs", "int" if self.kind == "bool" else self.kind, self)
 
+    __array_ufunc__ = None  # a number of NumPy beside it leaves the operation to this class
+
     def __lt__(self, other: Any) -> Any:
         return comparison("lt", self, other)
 
@@ -400,6 +402,7 @@ def _arithmetic(op: str, a: Any, b: Any) -> Any:
 
 def comparison(op: str, a: Any, b: Any) -> Number:
     """Return the truth of a comparison, named as in `operator`."""
+    a, b = (value.item() if isinstance(value, (np.float64, np.int64, np.bool_)) else value for value in (a, b))
     kinds = kind_of(a), kind_of(b)
     kind = "int" if all(kind in _INTEGERS for kind in kinds) else "float"
     return computed(f"{op}_{kind}", "bool", a, b)

@@ -213,7 +213,8 @@ class Compiled(Callee):
     def _traced(self, site: source.Site, scope: dict[str, Any], family: _Family) -> Entry:
         if isinstance(site.traced, Untraceable):
             raise site.traced
-        device = _device(scope)
+        matrices = site.outside.matrices()
+        device = _device(scope, matrices)
         if engine_for(device) not in ("cpu", "cuda"):
             raise Untraceable(_ONE_BY_ONE)
         token = recording.LOG.set(None)  # what is recorded is not executed
@@ -236,7 +237,7 @@ class Compiled(Callee):
             raise (_unsettled(family) or Untraceable(f"{type(error).__name__}: {error}")) from error
         finally:
             recording.LOG.reset(token)
-        return Entry(made, scope, device)
+        return Entry(made, scope, matrices, device)
 
     def _inline(self, function: Any) -> Callable[..., Any] | None:
         """Return the form of another function that a traced loop calls: a compiled one, or one of the same package."""
@@ -272,10 +273,10 @@ def _limit(kept: dict[Any, Any]) -> None:
         kept.pop(next(iter(kept)), None)
 
 
-def _device(scope: dict[str, Any]) -> str:
+def _device(scope: dict[str, Any], matrices: list[Matrix]) -> str:
     """Return the device of the variables; Untraceable where they are on several, or on several processes."""
     listed = [item for value in scope.values() if isinstance(value, list) for item in value]
-    found = {value.device for value in (*scope.values(), *listed) if isinstance(value, (Vector, Matrix))}
+    found = {value.device for value in (*scope.values(), *listed, *matrices) if isinstance(value, (Vector, Matrix))}
     if len(found) > 1:
         raise Untraceable(f"operands on {' and '.join(sorted(found))}")
     device = found.pop() if found else default_device()

@@ -27,7 +27,7 @@ class LoopResult(NamedTuple):
 
 
 class Entry:
-    """A program that is kept, for a device.
+    """A program that is kept, for a device; `others`: the matrices that it reads beside those of variables.
 
     in_place, assigned: variable and number of the output; `assigned` also has whether the output is a vector.
     objects: of variables that exchange Vectors, the number of the output with the position among `names` of the
@@ -36,7 +36,7 @@ class Entry:
     refused: why the engine does not execute the program.
     """
 
-    def __init__(self, made: Traced, scope: dict[str, Any], device: str) -> None:
+    def __init__(self, made: Traced, scope: dict[str, Any], others: list[Matrix], device: str) -> None:
         program, tracer = made.program, made.tracer
         self.program, self.device = program, device
         self.refused: Untraceable | None = None
@@ -58,7 +58,7 @@ class Entry:
         self.lists = {name: (at[id(listed.symbol)], *listed.description()) for name, listed in tracer.lists.items()}
         self.returns = [(form, [at[id(item)] for item in items]) for form, items in tracer.returns]
         self._inputs = [(name, type(scope[name]) is list, isinstance(scope[name], Vector)) for name in made.inputs]
-        matrices = [value.operand[0] for value in scope.values() if isinstance(value, Matrix)]
+        matrices = [value.operand[0] for value in (*scope.values(), *others) if isinstance(value, Matrix)]
         program.held = [a.pattern for a in matrices] + [
             other for a in matrices for other in (a.pattern.facts.get("transpose"), a.cache.get("transpose"))
         ]

@@ -19,6 +19,7 @@ from ..engines.tracing import Recorder
 from ..facade.matrix import Matrix
 from ..facade.scalar import Scalar
 from ..facade.vector import Vector
+from ..facade.writing import Target
 from ..symbolic import Symbolic
 from .lists import TracedList
 
@@ -108,6 +109,10 @@ class Expressions:
                 args = tuple(arg.value if isinstance(arg, Scalar) else arg for arg in args)
             if any(isinstance(arg, (Number, Typed)) for arg in args):
                 return known(*args)
+        target = getattr(function, "__self__", None)
+        if isinstance(target, Vector) and function.__name__ == "clear":
+            target << self.own(Vector(target.dtype, target.size))
+            return None
         if isinstance(function, _FUNCTIONS) and function in _ARRAYS:
             made: Any = function
             return made(*(arg if is_static(arg) else float(arg) for arg in args), **named)
@@ -145,9 +150,17 @@ class Expressions:
 
     def set_item(self, target: Any, key: Any, value: Any) -> None:
         """target[key] = value."""
-        if not isinstance(target, Vector):
+        if not isinstance(target, (Vector, Target)):
             raise Untraceable(f"an assignment to an element of a {type(target).__name__}")
         target[key] = value
+
+    def delete(self, target: Any, key: Any) -> None:
+        """``del target[key]``."""
+        if not isinstance(target, Vector) or not isinstance(key, (int, Number)):
+            raise Untraceable(f"del of a part of a {type(target).__name__}")
+        gone = self.own(Vector(bool, target.size))
+        gone[key] = True
+        target(~gone.S, replace=True) << target
 
     def items(self, value: Any) -> tuple[Any, ...]:
         """Return the items of a tuple that is assigned to elements; Scalars are read before any is written."""

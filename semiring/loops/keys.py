@@ -180,8 +180,8 @@ class Outside:
         self._names = [name for name in names if name not in cells]
         self._cells = [cells[name] for name in names if name in cells]
         self._order = [*self._names, *(name for name in names if name in cells)]
-        # Values, what a program depends on of them, and the functions among them: set at once, for other threads.
-        self._last: tuple[list[Any], tuple[Any, ...], list[Outside]] = [], (), []
+        # Values, what a program depends on of them, and the functions and matrices among them: set at once.
+        self._last: tuple[list[Any], tuple[Any, ...], list[Outside], list[Matrix]] = [], (), [], []
 
     def values(self) -> list[Any]:
         """Return the values; Unknown if one has none yet."""
@@ -194,27 +194,38 @@ class Outside:
     def key(self, depth: int = 0) -> tuple[Any, ...]:
         """Return what a program depends on, also through functions that it calls; Unknown as `described`."""
         found = self.values()
-        last, known, callees = self._last
+        last, known, callees, matrices = self._last
         if len(last) != len(found) or not all(map(operator.is_, found, last)):
-            _, known, callees = self._last = self._describe(found)
+            _, known, callees, matrices = self._last = self._describe(found)
+        if matrices:
+            known += tuple(map(described, matrices))
         if not callees:
             return known
         if depth > 8:  # functions that call each other
             raise Unknown
         return known, *(callee.key(depth + 1) for callee in callees)
 
-    def _describe(self, found: list[Any]) -> tuple[list[Any], tuple[Any, ...], list[Outside]]:
+    def matrices(self, depth: int = 0) -> list[Matrix]:
+        """Return the matrices among the values, and those that functions among them read; after `key`."""
+        _, _, callees, matrices = self._last
+        return matrices + [matrix for callee in callees if depth <= 8 for matrix in callee.matrices(depth + 1)]
+
+    def _describe(self, found: list[Any]) -> tuple[list[Any], tuple[Any, ...], list[Outside], list[Matrix]]:
         made: list[Any] = []
         callees: list[Outside] = []
+        matrices: list[Matrix] = []
         for name, value in zip(self._order, found, strict=True):
             if value is _ABSENT:
                 made.append(name if hasattr(builtins, name) else (name, None))
             elif (callee := _outside_of(value, self._package)) is not None:
                 callees.append(callee)
                 made.append((name, value))
+            elif isinstance(value, Matrix):
+                matrices.append(value)
+                made.append((name, "matrix"))
             else:
                 made.append((name, constant(value)))
-        return found, tuple(made), callees
+        return found, tuple(made), callees, matrices
 
 
 def _names_read(code: types.CodeType) -> Iterator[str]:

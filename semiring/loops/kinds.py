@@ -49,7 +49,8 @@ def joined(a: Kind, b: Kind) -> Kind:
     """Return the most special kind that is as general as both."""
     late = a.late or b.late
     if "object" in (a.what, b.what):
-        return (a if a.what == "object" else b)._replace(late=late)
+        kind = a if a.what == "object" else b
+        return kind._replace(late=late, why=kind.why or "an object that is neither a Vector nor a number")
     if a.what != b.what or a.number != b.number or (a.dtype, a.size) != (b.dtype, b.size):
         return Kind("object", late=late, why=f"{a.described()} or {b.described()}")
     return a._replace(full=a.full and b.full, iso=a.iso if a.iso == b.iso else None, late=late)

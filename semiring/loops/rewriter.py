@@ -154,6 +154,8 @@ class Rewriter(ast.NodeTransformer):
                 made = parsed_statement(f"{TRACER}.check(0)", line)
                 made.value.args = [self.visit(test)]  # type: ignore[attr-defined]
                 return [made]
+            case ast.Delete(targets=targets) if all(isinstance(target, ast.Subscript) for target in targets):
+                return [self._deletion(target) for target in targets]
             case ast.Assign() | ast.AugAssign() | ast.AnnAssign() | ast.Expr() | ast.Pass():
                 return self._simple(node)
         raise refused(node)
@@ -188,6 +190,12 @@ class Rewriter(ast.NodeTransformer):
             made.value.args = args  # type: ignore[attr-defined]
             return [made]
         return [self.generic_visit(node)]  # type: ignore[list-item]
+
+    def _deletion(self, target: Any) -> ast.stmt:
+        """Del v[i] -> tracer.delete(v, i)."""
+        made = parsed_statement(f"{TRACER}.delete(0, 1)", target.lineno)
+        made.value.args = [self.visit(target.value), self._key(target.slice)]  # type: ignore[attr-defined]
+        return made
 
     def _augmented(self, node: ast.AugAssign, target: ast.Subscript) -> ast.stmt:
         """v[i] += x -> tracer.augment("iadd", v, i, lambda: x)."""
@@ -243,6 +251,14 @@ class Rewriter(ast.NodeTransformer):
         if isinstance(node, _EXPRESSIONS):
             raise refused(node)
         return super().generic_visit(node)
+
+    def visit_Lambda(self, node: ast.Lambda) -> ast.AST:
+        """Return an operator of the user as it is; one that reads variables is refused."""
+        read = {part.id for part in ast.walk(node.body) if isinstance(part, ast.Name)}
+        own = {argument.arg for argument in node.args.args}
+        if read & self.local - own or node.args.defaults:
+            raise refused(node, "a lambda that reads variables of the function")
+        return node
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         """f(x) -> tracer.call(f, x)."""

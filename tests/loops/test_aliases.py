@@ -148,3 +148,24 @@ def test_operations_before_a_branch_that_uses_them() -> None:
         v = start.dup()
         assert sr.compile(strict=True)(zero)(v, times).to_dict() == {0: 2.0 + times, 1: 3.0 + times}
         assert v.to_dict() == ({0: 1.0, 1: 2.0} if times else {0: 2.0, 1: 3.0})
+
+
+MATRIX = sr.Matrix.from_edgelist([(0, 1)], nrows=3, ncols=3)
+
+
+def test_a_matrix_of_the_module_is_a_constant(monkeypatch: pytest.MonkeyPatch) -> None:
+    traces: list[int] = []
+    traced = build.traced_program
+    monkeypatch.setattr(build, "traced_program", lambda *arguments: traces.append(1) or traced(*arguments))
+
+    @sr.compile(strict=True)
+    def reached(v: Vector) -> Vector:
+        for _ in range(3):
+            v(accum="lor") << v.vxm(MATRIX, "any_pair")
+        return v
+
+    for _ in range(3):
+        assert reached(Vector.from_coo([0], True, size=3)).nvals == 2
+    MATRIX << sr.Matrix.from_edgelist([(0, 1), (1, 2)], nrows=3, ncols=3)
+    assert reached(Vector.from_coo([0], True, size=3)).nvals == 3
+    assert len(traces) == 2

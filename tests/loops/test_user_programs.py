@@ -12,6 +12,7 @@ from semiring import Vector
 from semiring.engines.cpu import program
 from tests.loops import interpreted
 from tests.loops.test_programs import same
+from tests.loops.user_idioms import IDIOMS
 from tests.loops.user_programs import USER_PROGRAMS, S, bipartite, msbfs
 
 SCALE = 2.0
@@ -47,7 +48,7 @@ def _interpreted(monkeypatch: pytest.MonkeyPatch, device: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("function", "arguments"), [pytest.param(*case, id=case[0].__name__) for case in USER_PROGRAMS]
+    ("function", "arguments"), [pytest.param(*case, id=case[0].__name__) for case in (*USER_PROGRAMS, *IDIOMS)]
 )
 def test_user_programs(function: Any, arguments: tuple[Any, ...]) -> None:
     with sr.use("reference"):
