@@ -266,8 +266,11 @@ class Tracer(Branches):
         key = (*region.key, "name", name)
         head, kind = region.heads[name], self.assumed.get(key)
         if isinstance(value, Undefined):
-            if not isinstance(head, Undefined):  # the next iteration begins with what has no single type
-                self.assumed[key] = Kind("object")
+            if value is head:
+                return None
+            temporary = kind is None and isinstance(region.values[name], Undefined) and name not in region.read
+            if not temporary and (kind is None or kind.what != "object"):
+                self.assumed[key] = Kind("object", why=f"a variable that {value.why}")
                 raise Retrace
             return None
         if kind is None:

@@ -8,7 +8,7 @@ import semiring as sr
 from semiring import Vector
 from semiring.engines.cpu import program
 from semiring.loops import build
-from tests.loops import interpreted
+from tests.loops import interpreted, test_programs
 
 LIMIT = 3
 
@@ -169,3 +169,25 @@ def test_a_matrix_of_the_module_is_a_constant(monkeypatch: pytest.MonkeyPatch) -
     MATRIX << sr.Matrix.from_edgelist([(0, 1), (1, 2)], nrows=3, ncols=3)
     assert reached(Vector.from_coo([0], True, size=3)).nvals == 3
     assert len(traces) == 2
+
+
+def test_a_variable_that_one_branch_makes_of_another_type() -> None:
+    def program(v: Vector, times: int) -> tuple[Vector, int]:
+        count = 0
+        for k in range(times):
+            if k % 2 == 0:
+                count += 1
+            else:
+                v = v * 0.5
+        return v, count
+
+    def last(v: Vector, times: int) -> int:
+        for k in range(times):
+            if k % 2 == 0:
+                found = v.nvals + k
+        return found
+
+    for function in (program, last):
+        compiled, start = sr.compile(function), Vector.from_dense([4, 8])
+        for times in (1, 2, 3):
+            assert test_programs.same(compiled(start.dup(), times), function(start.dup(), times))
