@@ -39,6 +39,7 @@ class Writer:
             "k < 4", "u.nvals > 2", "w.nvals", "not u.nvals", "k % 2 == 0", "k % 3 and u.nvals",
             "u.nvals < w.nvals or k > 3", 'f.reduce("max").get(0) > 5', "u.get(1) is None", "x < 100.0",
             "0 < k < 5", 'w.reduce("plus").get(0) > k', "u.isequal(w)", "f.get(0) > 2",
+            "(k, u.nvals) == (2, w.nvals)", "3 in u and k not in w", "(k, x) != (1, 2.0)",
             "u.isclose(w, rel_tol=0.5)", "w.isclose(f, abs_tol=x)", 'w.reduce("argmin").get(k) > 3',
             'f.reduce("argmax").get(0) < 5',
         )  # fmt: skip
@@ -72,6 +73,7 @@ class Writer:
                 f"{name}[{at}] = {value}", f"{name}[{at}] << {value}", f'{name}[{at}](accum="plus") << {value}',
                 f"{name}[{at}] += 1", f"f[{at}] -= {self.number()}", f"{name}[2:5] = {self.number()}",
                 f"f[{at}] = f[k % 9]", f"k = k + ({at} in {name})", f"k = 1 if {at} not in {name} else k",
+                f"del {name if name != 'f' else 'u'}[{at}]", f"k = k + (({at}) in {name}) ** 2",
             )
         )  # fmt: skip
 
@@ -93,7 +95,19 @@ class Writer:
         chosen = self.random.random()
         if chosen < 0.3:
             self.put(
-                self.pick("u = u + w", "w = w - u", "u = u * 2", "f = f + 1", "w = u | w", "u = u.dup()", "f = f - w")
+                self.pick(
+                    "u.clear()",
+                    "w = w.apply(lambda y: y + 1)",
+                    "f(u.S) << u",
+                    "f(w.V) << w",
+                    "u = u + w",
+                    "w = w - u",
+                    "u = u * 2",
+                    "f = f + 1",
+                    "w = u | w",
+                    "u = u.dup()",
+                    "f = f - w",
+                )
             )
         elif chosen < 0.6:
             made = self.vector()
