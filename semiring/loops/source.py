@@ -22,7 +22,7 @@ from ..exceptions import NotSupported
 from .keys import Outside, Variables
 from .rewriter import TRACER, Rewriter, assigned_names, parsed_expression, refused, set_line
 
-ENTER, RESULT, REST = "__sr_enter", "__sr_result", "__sr_rest"
+ENTER, RESULT, REST, VALUE = "__sr_enter", "__sr_result", "__sr_rest", "__sr_value"
 
 
 @dataclass(eq=False)
@@ -255,21 +255,59 @@ def inlined(function: types.FunctionType) -> Callable[..., Any]:
     local = set(function.__code__.co_varnames) | set(function.__code__.co_cellvars)
     tree = copy.deepcopy(tree)
     *statements, last = tree.body
-    value = None
-    if isinstance(last, ast.Return):
-        value = last.value
+    if isinstance(last, ast.Return) and not any(map(_returns, statements)):
+        value = last.value or ast.Constant(None)
+    elif any(map(_returns, tree.body)):
+        statements, value = _without_returns(tree.body, function.__name__), ast.Name(VALUE, ast.Load())
+        local.add(VALUE)
     else:
-        statements.append(last)
-    if any(isinstance(node, ast.Return) for statement in statements for node in ast.walk(statement)):
-        raise Untraceable(f"a call of {function.__name__}, which returns before its last line")
+        statements, value = tree.body, ast.Constant(None)
     rewriter = Rewriter(local, tree)
     body = rewriter.block(statements)
-    end = ast.Return(ast.Constant(None) if value is None else rewriter.visit(value))
+    end = ast.Return(rewriter.visit(value))
     arguments = copy.deepcopy(tree.args)
     arguments.posonlyargs.insert(0, ast.arg(TRACER))
     node = _definition(tree.name, arguments, [*body, end])
     made = _function(_located(node, tree.lineno), function, path, {})
     return made
+
+
+def _returns(statement: ast.stmt) -> bool:
+    return any(isinstance(node, ast.Return) for node in ast.walk(statement))
+
+
+def _always_returns(statements: list[ast.stmt]) -> bool:
+    last = statements[-1] if statements else None
+    if isinstance(last, ast.If):
+        return _always_returns(last.body) and _always_returns(last.orelse)
+    return isinstance(last, ast.Return)
+
+
+def _without_returns(statements: list[ast.stmt], name: str) -> list[ast.stmt]:
+    """Return statements that assign what they would return: what follows an ``if`` that returns is its other branch."""
+    for at, statement in enumerate(statements):
+        before, rest = statements[:at], statements[at + 1 :]
+        if isinstance(statement, ast.Return):
+            value = statement.value or ast.Constant(None)
+            return [*before, ast.copy_location(ast.Assign([ast.Name(VALUE, ast.Store())], value), statement)]
+        if not _returns(statement):
+            continue
+        if not isinstance(statement, ast.If):
+            raise Untraceable(f"a call of {name}, which returns from within a loop")
+        made = copy.copy(statement)
+        if _always_returns(statement.body):
+            made.body = _without_returns(statement.body, name)
+            made.orelse = _without_returns([*statement.orelse, *rest], name)
+        elif _always_returns(statement.orelse):
+            made.body = _without_returns([*statement.body, *rest], name)
+            made.orelse = _without_returns(statement.orelse, name)
+        else:
+            raise Untraceable(f"a call of {name}, which returns on some paths through an if")
+        return [*before, made]
+    line = statements[-1].lineno if statements else 1
+    end: Any = ast.parse(f"{VALUE} = None").body[0]
+    set_line(end, line)
+    return [*statements, end]
 
 
 def _bare(function: types.FunctionType) -> types.FunctionType:

@@ -31,6 +31,24 @@ def _scaled(v: Vector, by: float | None = None) -> Vector:
     return w
 
 
+def _limited(v: Vector, most: float) -> Vector:
+    if v.nvals == 0:
+        return v * 1.0
+    if v.reduce("max").get(0) > most:
+        w = v.dup()
+        w(v.select(">", most).S) << most
+        return w
+    return v + 0.5
+
+
+def _sign(x: float) -> int:
+    if x < 0:
+        return -1
+    if x > 0:
+        return 1
+    return 0
+
+
 def _mark(level: Vector, at: Vector, depth: int) -> None:
     level(at.S) << depth
 
@@ -107,12 +125,14 @@ def test_types_that_a_loop_does_not_settle_are_named() -> None:
 
 def test_functions_without_the_decorator() -> None:
     @sr.compile(strict=True)
-    def program(v: Vector, times: int) -> tuple[Vector, Vector]:
-        level = Vector(int, v.size)
+    def program(v: Vector, times: int) -> tuple[Vector, Vector, int]:
+        level, total = Vector(int, v.size), 0
         for k in range(times):
             v = _scaled(_scaled(v) / _norm(v), 3.0)
             _mark(level, v.select(">", 1.0), k)
-        return v, level
+            v = _limited(v, 4.0)
+            total += _sign(v.get(0, 0) - 1.0) + k
+        return v, level, total
 
     global SCALE
     start = Vector.from_dense([1.0, 2.0])
