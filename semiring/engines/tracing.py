@@ -14,6 +14,7 @@ import numpy as np
 
 from ..formats import CSR, Bitmap, Count, Full, VectorStore
 from . import constants
+from .direction import derives_transpose
 from .operands import Index, Mask, Spec, simplified
 from .program import Block, Compute, Request, Structure, Values
 from .spec_rows import Located
@@ -80,6 +81,11 @@ def vector(
     return made
 
 
+def is_crowded(store: Any) -> bool:
+    """Return whether a vector has one entry in 16 or more.  May synchronise."""
+    return bool(store.nvals * 16 >= store.size > 0)
+
+
 class Recorder:
     """Records requests as steps.  `block` is the block that steps are added to; `device` executes the program."""
 
@@ -97,6 +103,30 @@ class Recorder:
         # Whether a number that may be missing may be read: within a test for None.
         self.optional = False
         self._known: dict[int, tuple[Any, Any]] = {}
+        # Positions that are likely to be many, in proportion: by identity.
+        self._many: dict[int, Structure] = {}
+
+    # -- density -------------------------------------------------------------------------------------------
+
+    def likely_many(self, store: Any) -> bool:
+        """Return whether a vector of the program is likely to have a large share of all entries."""
+        return isinstance(store, Full) or id(getattr(store, "words", None)) in self._many
+
+    def expect(self, store: Any, *, many: bool) -> None:
+        """Note whether a vector of the program is likely to have a large share of all entries."""
+        if many and isinstance(store, Bitmap) and isinstance(store.words, Structure):
+            self._many[id(store.words)] = store.words
+
+    def _expect_result(self, q: Any, result: Any) -> None:
+        """Note the density of the result of a request, from those of its operands."""
+        match q.name:
+            case "ewise":
+                both = map(self.likely_many, (q.a, q.b))
+                self.expect(result, many=all(both) if q.mode == "intersect" else any(both))
+            case "write_vector":
+                self.expect(result, many=self.likely_many(q.c) and not q.replace)
+            case "mxv":
+                self.expect(result, many=self.likely_many(q.vector) and q.mask is None)
 
     def emit(self, step: Any) -> None:
         """Add a step."""
@@ -209,6 +239,7 @@ class Recorder:
         if found is None:
             full = store.format == "full"
             found = store, vector(store.size, store.dtype, full=full, iso=store.iso)
+            self.expect(found[1], many=is_crowded(store))
             self._known[id(store)] = found
             self.constants.append((found[1], store))
         return found[1]
@@ -228,6 +259,7 @@ class Recorder:
         result = method(spec)
         if isinstance(result, _Alias):
             return result.store
+        self._expect_result(spec, result)
         self.emit(Request(spec, result))
         return result
 
@@ -240,8 +272,10 @@ class Recorder:
             if kind.format not in formats or kind.placement not in placements:
                 raise Untraceable(f"a product with a Matrix in the format {kind.format}, {kind.placement}")
         in_place = all(kind.uncompressed and kind.placement == "device" for kind in kinds)
-        if self.device == "cuda" and isinstance(q.vector, Full) and q.direction == "auto" and in_place:
-            q.by_row.get()  # each iteration reads all entries: sums of rows cost less than atomics on columns
+        # Each iteration may read all entries: sums of rows cost less than atomics on columns.
+        sums = self.device == "cuda" and in_place and self.likely_many(q.vector)
+        if q.direction == "auto" and (sums or derives_transpose("auto", q.semiring.add.is_any, in_place)):
+            q.by_row.get()
         matrix = q.by_row if q.by_row.ready else q.by_column
         iso = None if isinstance(q.vector.iso, Typed) else constants.mxv_value(q, matrix.get(), q.vector)
         return vector(q.nout, q.semiring.z, iso=iso)

@@ -57,6 +57,7 @@ def traced_program(
                     store = value.store
                     iso = None if (name, store.size) in varying else store.iso
                     symbol: Any = tracing.vector(store.size, store.dtype, full=store.format == "full", iso=iso)
+                    tracer.recorder.expect(symbol, many=tracing.is_crowded(store))
                     arguments[name] = made[id(value)] = tracer.shadow(value, symbol)
                 elif is_list(value):
                     if id(value) in made:

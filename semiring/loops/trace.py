@@ -89,6 +89,8 @@ class Tracer(Branches):
                 head = region.heads[name] = self.shadow(value, phi)
                 if id(value) in self.recorder.held or (*region.key, "held", name) in self.assumed:
                     self.recorder.held[id(head)] = head
+        for move in loop.initial:
+            self.recorder.expect(move.target, many=self.recorder.likely_many(move.source))
         self._number_objects(region, scope)
         self.recorder.block = loop.head
         return tuple(region.heads[name] for name in names)

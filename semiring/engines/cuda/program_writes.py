@@ -28,8 +28,6 @@ class Writes(Products):
             raise Untraceable("an accumulator that reads positions")
         s_old = old.words if isinstance(old, Bitmap) else None
         v_old = old.values if isinstance(old.values, Values) else None
-        if isinstance(made, Bitmap) and s_old is None:
-            raise Untraceable("a write that may delete entries of a full Vector")
         # The entries of C that the mask does not admit are removed: nothing else changes.
         removes = (
             accum is None and q.replace and isinstance(mask, Mask) and isinstance(old, Bitmap)
@@ -57,7 +55,6 @@ class Writes(Products):
         if target is None:
             self._write_to_full(q, made, mask, (admitted, in_t, had_value, put), reads)
             return
-        assert source is not None
         if removes and set_in_place and (values is None or values_in_place):
             self._remove(mask, made, target)
             return
@@ -85,7 +82,8 @@ class Writes(Products):
                 self.prefer_list(source, n)
         self.point(f"(({sparse}) ? {driver}.count : {n})" if sparse != "false" else n)
         k = self.counter(2)
-        dense = f"change_words(g, {target}, {source}.words, {k}, {self.shift(c)}, {n}, change);"
+        words = "(const u32*)nullptr" if source is None else f"{source}.words"  # null: of a full vector
+        dense = f"change_words(g, {target}, {words}, {k}, {self.shift(c)}, {n}, change);"
         self.put("{")
         self.put(f"    const auto change = {change(admitted, in_t)};")
         if sparse == "false":
