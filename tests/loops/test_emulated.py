@@ -15,10 +15,11 @@ pytest.importorskip("cupy", reason="the modules of the CUDA engine import CuPy")
 
 import semiring as sr
 from semiring.engines import registry, tracing
+from semiring.engines.cpu import program
 from semiring.engines.cuda import compile, program_lists, program_tuning
 from semiring.engines.cuda.program_code import Code
 from semiring.engines.program import RunProgram
-from tests.loops import emulated, programs, test_lists, test_random_programs, test_searches
+from tests.loops import emulated, interpreted, programs, test_lists, test_random_programs, test_searches
 from tests.loops.test_programs import same
 
 # Items that one block processes alone, and from which it parts; shares of lists; entries from which on the host
@@ -59,17 +60,19 @@ def _tuned(monkeypatch: pytest.MonkeyPatch, number: int) -> None:
         monkeypatch.setattr(program_tuning, name, value)
 
 
-def _compile_text(function: Any, arguments: tuple[Any, ...], arch: str) -> None:
+def _compile_text(function: Any, arguments: tuple[Any, ...], arch: str, *, executed: bool = False) -> None:
+    """Compile the texts of a function; executed: by the CPU engine, else its programs have no effect."""
     texts: list[str] = []
 
-    def compiled(q: RunProgram) -> None:
+    def compiled(q: RunProgram) -> Any:
         texts.append(Code(q.program).text())
         assert compile.compile_text("program.cuh", texts[-1], arch)
+        return program.run_program(q) if executed else None
 
     with executed_by(compiled):
         found = sr.compile(strict=True)(function)(*arguments)
     assert texts
-    assert same(function(*arguments), found)  # a program that fails has no effect
+    assert same(function(*arguments), found)
 
 
 @pytest.mark.nvrtc
@@ -83,10 +86,11 @@ def test_the_text_compiles(name: str) -> None:
 
 @pytest.mark.nvrtc
 @pytest.mark.costly
-def test_the_text_of_lists_and_groups_compiles() -> None:
+def test_the_text_of_lists_and_groups_compiles(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(program, "_kernel", interpreted.kernel)
     A, v = programs.symmetric(30, 60, 1), test_searches.VECTORS[1]
-    _compile_text(test_lists.betweenness, (A, 2), "sm_90")
-    _compile_text(test_lists.dependencies, (A, 0), "sm_80")
+    _compile_text(test_lists.betweenness, (A, 2), "sm_90", executed=True)
+    _compile_text(test_lists.dependencies, (A, 0), "sm_80", executed=True)
     _compile_text(test_searches.grouped, (v, test_searches.LABELS[0]), "compute_100")
     _compile_text(test_searches.grouped, (v * 0.5, test_searches.LABELS[0]), "sm_90")
     _compile_text(test_searches.converged, (v * 0.5, v * 2.0), "sm_80")
