@@ -23,7 +23,7 @@ from semiring.engines.cpu.program_lists import _entries
 from semiring.engines.cuda import program_code, tuning
 from semiring.engines.cuda.columns import column_mask
 from semiring.engines.cuda.compile import module_text
-from semiring.engines.cuda.program_counters import ASKED, FAILED, OUTGROWN, RUNNING
+from semiring.engines.cuda.program_counters import ASKED, BARRIER_WORDS, FAILED, OUTGROWN, RUNNING
 from semiring.engines.cuda.program_lists import ListArrays
 from semiring.engines.operands import Rows
 from semiring.engines.program import Program, ProgramResult, RunProgram, Values
@@ -250,7 +250,7 @@ class Emulation:
             else:
                 fixed.append(_address(array(elements * _SIZES.get(dtype, 8), np.uint8)))
         result = array(at, np.uint64, 0)
-        counters = array(2 * code.counters + 3, np.uint64, 0)
+        counters = array(2 * code.counters + BARRIER_WORDS, np.uint64, 0)
         given = [
             *code.sizes,
             *(_word(value) for _, value in code.constants),
@@ -326,7 +326,7 @@ class Emulation:
             else:
                 break
             state[places["exit"]] = RUNNING & _MASK
-            counters[-3:] = 0
+            counters[-BARRIER_WORDS:] = 0
         if outcome == FAILED:
             return None
         outputs: list[Any] = []

@@ -30,7 +30,7 @@ from .launch import bitmap, counter, full, multiprocessors, read_words
 from .packing import packable
 from .primitives import fill, scatter_entries
 from .program_code import Code
-from .program_counters import ASKED, FAILED, OUTGROWN, OVER, RUNNING, YIELDED
+from .program_counters import ASKED, BARRIER_WORDS, FAILED, OUTGROWN, OVER, RUNNING, YIELDED
 from .program_lists import ListArrays
 from .row_tiles import row_tiles
 
@@ -66,6 +66,8 @@ class _Compiled:
         self.words = at
         self.most = max([*code.sizes, *(a.nvals for a in code.matrices), 1])
         self.resident: dict[int, int] = {}
+        self.pack = struct.Struct(f"{self.words}Q").pack
+        self._given: tuple[int, list[int]] | None = None
         self._layouts: dict[int, _Layout] = {}
         self._sizes_and_constants = [*code.sizes, *(_word(value) for _, value in code.constants)]
         code.forget_matrices()
@@ -79,7 +81,11 @@ class _Compiled:
 
     def given(self) -> list[int]:
         """Return the arguments that do not change from run to run, as words of 8 bytes."""
-        return [*self._sizes_and_constants, *(word for a in self.matrices for word in a.words())]
+        device = runtime.getDevice()
+        if self._given is None or self._given[0] != device:
+            words = [word for a in self.matrices for word in a.words()]
+            self._given = device, [*self._sizes_and_constants, *words]
+        return self._given[1]
 
     def blocks(self) -> int:
         """Return the blocks of a launch: all of them are resident; one where all requests are small."""
@@ -333,7 +339,7 @@ class _Run:
         slots = None if values is None else self._array(values, value.size, value.dtype)
         if slots is not None and value.values is None:
             assert value.iso is not None
-            fill(slots, value.iso)
+            fill(slots[value.index : value.index + 1] if isinstance(value, SingleEntry) else slots, value.iso)
             slots = None
         if isinstance(value, SingleEntry):  # the kernel enters it
             return
@@ -386,13 +392,13 @@ def run_program(q: RunProgram) -> ProgramResult | None:
     execution = _Run(made, blocks)
     for item, value in (*zip(program.inputs, q.values, strict=True), *program.constants):
         execution.load(item, value)
-    counters = counter(2 * made.code.counters + 3)
+    counters = counter(2 * made.code.counters + BARRIER_WORDS)
     second = counters.data.ptr + 8 * made.code.counters
     barrier = second + 8 * made.code.counters
     execution.load_lists(q.values)
     given = [*made.given(), *(execution.temporary.ptr + at for at in execution.layout.fixed)]
     result = execution.temporary.ptr + execution.layout.state
-    pack, block = struct.Struct(f"{made.words}Q").pack, program_tuning.PROGRAM_BLOCK
+    pack, block = made.pack, program_tuning.PROGRAM_BLOCK
     while True:
         words = [*given, *(word for each in execution.lists for word in each.arguments())]
         packed = struct.pack(f"{len(words) + 2}Q", *words, result, counters.data.ptr)
@@ -407,7 +413,11 @@ def run_program(q: RunProgram) -> ProgramResult | None:
             break
         execution.state[places["exit"]] = RUNNING & _MASK
         # The arrivals at barriers, and the gate, are counted from 0 in each launch.
-        for address, nbytes in ((counters.data.ptr + 8 * OVER, 8), (second + 8 * OVER, 8), (barrier, 24)):
+        for address, nbytes in (
+            (counters.data.ptr + 8 * OVER, 8),
+            (second + 8 * OVER, 8),
+            (barrier, 8 * BARRIER_WORDS),
+        ):
             runtime.memsetAsync(address, 0, nbytes, execution.stream)
     iterations = _signed(execution.state[places["iterations"]])
     note(iterations=iterations, bytes=execution.layout.nbytes)

@@ -10,3 +10,5 @@ RUNNING, FAILED, YIELDED = -1, -2, -3
 # A list has outgrown its arrays: the program continues with larger ones.  With ASKED - k it asks the host for product
 # k, and continues behind it.
 OUTGROWN, ASKED = -4, -5
+# Words of the barrier behind the counters: each of the arrivals and of the gate is alone in its cache line.
+BARRIER_WORDS: Final = 48

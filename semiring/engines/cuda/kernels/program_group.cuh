@@ -90,8 +90,11 @@ APART u64 reserve_amounts(int k, u64 mine) {
     return start + below;
 }
 
-// The blocks that run a program.  given: 2 COUNTERS counters; then the arrivals, the gate, and what blocks that join
-// must know.
+// What many blocks poll is alone in its cache line: words between the counters, the arrivals and the gate.
+constexpr int APART_WORDS = 16;
+
+// The blocks that run a program.  given: 2 COUNTERS counters; then, apart, the arrivals; then, apart, the gate, and what
+// blocks that join must know.
 struct Group {
     i64 begin;  // the clock when the launch began
 
@@ -100,8 +103,8 @@ struct Group {
             active = gridDim.x;
             alone = active == 1;
             all_counters = given;
-            arrivals = reinterpret_cast<u32*>(given + 2 * COUNTERS);
-            gate = given + 2 * COUNTERS + 1;
+            arrivals = reinterpret_cast<u32*>(given + 2 * COUNTERS + APART_WORDS);
+            gate = given + 2 * COUNTERS + 2 * APART_WORDS;
             arrived = turn = grown = 0;
         }
         for (int k = int(threadIdx.x); k < int(COUNTERS); k += int(BLOCK)) {
@@ -193,7 +196,7 @@ struct Group {
         if (threadIdx.x == 0) {
             u64 seen;
             do {
-                __nanosleep(100);
+                __nanosleep(500);
                 seen = load_relaxed(gate);
             } while (u32(seen >> 32) == grown || u32(seen) <= blockIdx.x);
             __threadfence();
