@@ -24,10 +24,19 @@ _BOOL = np.dtype(np.bool_)
 class Requests(Writes):
     """Writes the steps of a program that are requests."""
 
-    def emptied(self, made: Any, sparse: str) -> None:
-        """Clear a result that is filled along a list, where it is."""
-        target = self.set_of(made)
-        self.put(f"if ({sparse}) {{ clear({target}, {self.n(made)}); g.barrier(); }}")
+    def _fresh(self, made: Any, sparse: str) -> str:
+        """Return empty positions that become those of a result where it is filled along a list.
+
+        The old ones are cleared beside the request, for the next time.
+        """
+        fresh = f"b.{self._row(f'S{self.size(made.size)}')}"
+        self.put(f"if ({sparse}) clear({self.set_of(made)}, {self.n(made)});")
+        return fresh
+
+    def _exchange(self, target: str, fresh: str, sparse: str) -> None:
+        """Exchange the positions of a result behind the next barrier; before `counted`."""
+        swap = f"const auto m = {target}; {target} = {fresh}; {fresh} = m; {fresh}.count = 0; {fresh}.listed = 1;"
+        self.later(f"if ({sparse}) {{ {swap} }}", target, fresh)
 
     # -- a subset of the positions of an operand -----------------------------------------------------------
 
@@ -37,10 +46,10 @@ class Requests(Writes):
         assert target is not None
         driver, c = self.set_of(a), self.size(made.size)
         self.touch([*self.operands(a), *reads], [target, values])
-        sparse = "false" if driver is None else f"{driver}.sparse({n})"
+        sparse, fresh = "false" if driver is None else f"{driver}.sparse({n})", target
         if driver is not None:
             self.prefer_list(driver, n)
-            self.emptied(made, sparse)
+            fresh = self._fresh(made, sparse)
         self.point(self.items(a))
         k = self.counter()
         store = f"{values}[i] = {self.value(a, 'i')}; " if values else ""
@@ -52,9 +61,11 @@ class Requests(Writes):
         if driver is None:
             self.put(f"    {dense}")
         else:
-            self.put(f"    if ({sparse}) keep_listed(g, {target}, {k}, b.c{k}, {self.shift(c)}, {driver}, keep);")
+            self.put(f"    if ({sparse}) keep_listed(g, {fresh}, {k}, b.c{k}, {self.shift(c)}, {driver}, keep);")
             self.put(f"    else {dense}")
         self.put("}")
+        if driver is not None:
+            self._exchange(target, fresh, sparse)
         self.counted(c, target, k, listed=f"{sparse} ? 1 : 0" if driver else "0")
 
     def _select(self, q: Any, made: Any, place: Place) -> None:
@@ -128,10 +139,11 @@ class Requests(Writes):
             sparse = " || ".join(f"{each}.sparse({n})" for each in sets) or "false"
         else:
             sparse = " && ".join(f"{each}.sparse({n})" for each in sets) if sa and sb else "false"
+        fresh = target
         if sparse != "false":
             for each in sets:
                 self.prefer_list(each, n)
-            self.emptied(made, sparse)
+            fresh = self._fresh(made, sparse)
         if intersects and sparse != "false":
             items = f"(({sparse}) ? i64(0) : {n})"
         else:
@@ -153,7 +165,7 @@ class Requests(Writes):
             return f"[&](i64 w) {{ return {text}; }}"
 
         self.put("{")
-        base = f"g, {target}, {k}, b.c{k}, {self.shift(c)}"
+        base = f"g, {fresh}, {k}, b.c{k}, {self.shift(c)}"
         dense = f"keep_words(g, {target}, {k}, {self.shift(c)}, {n}, "
         if intersects:
             if len(sets) == 2:
@@ -178,6 +190,8 @@ class Requests(Writes):
                 self.put("    } else")
             self.put(f"    {dense}{words(True)}, keep);")
         self.put("}")
+        if sparse != "false":
+            self._exchange(target, fresh, sparse)
         self.counted(c, target, k, listed=f"({sparse}) ? 1 : 0" if sparse != "false" else "0")
 
     # -- positions by index --------------------------------------------------------------------------------
