@@ -50,7 +50,7 @@ class Products(Numbers):
         push_matrix = self.matrix(q.by_column) if pushes else None
         names = _Product(number, target, values, c, pull_matrix, push_matrix, summed, facts.early or not valued)
         if isinstance(mask, Mask) and mask.structural:
-            names.added = self.grown.get(self.set_of(mask.store) or "")
+            names.changes, names.changed = self.changing.get(self.set_of(mask.store) or "", (0, None))
         self.products.append(self._namespace(q, mask, names, valued, facts))
         if pushes:
             self._prepare_push(q, mask, u, names)
@@ -133,7 +133,7 @@ class Products(Numbers):
             FLIP=q.flip, U_FULL=isinstance(u, Full), MASK=form,
             COMPLEMENT=bool(masked is not None and masked.complement), VALUED=valued, NATIVE=facts.native,
             PROBES=tuning.PROBES, TILE=tuning.TILE, EARLY=p.early, PUSHES=p.push is not None,
-            PULLS=p.pull is not None, GROWN=p.added is not None,
+            PULLS=p.pull is not None, CHANGES=p.changes,
         )  # fmt: skip
         head = f"namespace p{p.number} {{\nnamespace op {{\nusing namespace ::op;\n}}\n"
         return f'{head}{semiring(q.semiring)}{types}{flags}#include "program_product.cuh"\n}}\n'
@@ -154,16 +154,16 @@ class Products(Numbers):
     def _mask_text(self, p: _Product, mask: Any) -> str:
         words = self.set_of(mask.store) if isinstance(mask, Mask) else None
         values = self.values_of(mask.store) if isinstance(mask, Mask) and not mask.structural else None
-        added = f"{p.added}.words" if p.added else "nullptr"
+        changed = f"{p.changed}.words" if p.changed else "nullptr"
         return (
-            f"p{p.number}::Admitted{{{{{words + '.words' if words else 'nullptr'}, {values or 'nullptr'}}}, {added}}}"
+            f"p{p.number}::Admitted{{{{{words + '.words' if words else 'nullptr'}, {values or 'nullptr'}}}, {changed}}}"
         )
 
     def _open_rows(self, p: _Product, mask: Any) -> str:
         if isinstance(mask, Mask) and mask.structural and isinstance(mask.store, Bitmap):
             count = f"{self.set_of(mask.store)}.count"
-            if p.added is not None:
-                count = f"({count} + {p.added}.count)"
+            if p.changed is not None:
+                count = f"({count} {'+' if p.changes == 1 else '-'} {p.changed}.count)"
             return f"a.n{p.c} - {count}" if mask.complement else count
         return f"a.n{p.c}"
 
@@ -228,7 +228,7 @@ class Products(Numbers):
 
     def admitting(self, p: _Product, mask: Any) -> list[str | None]:
         """Return the variables that the mask of a product reads; not those that may change beside it."""
-        return [p.added] if p.added is not None else self.masked(mask)
+        return [p.changed] if p.changed is not None else self.masked(mask)
 
     def _push(self, q: Any, mask: Any, u: Any, p: _Product, made: Any, k: int) -> None:
         number, m, target = p.number, p.push, p.target
@@ -362,8 +362,9 @@ class _Product:
         # of the result, and whose place the old ones take.
         self.home = target
         self.fresh: str | None = None
-        # What is added, since the last barrier, to the positions that the mask reads.
-        self.added: str | None = None
+        # What is added (1) since the last barrier to the positions that the mask reads, or removed from them (2).
+        self.changes = 0
+        self.changed: str | None = None
         # Whether a counter has the number of entries of the result, and whether it was assigned.
         self.counts, self.counted = True, False
 

@@ -47,8 +47,9 @@ class Text(ProgramText):
         self._touched = _untouched()
         self._waiting: list[str] = []  # statements for behind the next barrier
         self._awaited: set[str] = set()  # the variables that they assign
-        # Positions to which a request since the last barrier adds those of another vector, and nothing else.
-        self.grown: dict[str, str] = {}
+        # Positions to which a request since the last barrier adds those of another vector (1), or from which it removes
+        # them (2), and nothing else.
+        self.changing: dict[str, tuple[int, str]] = {}
         # The matrix that vectors of a size are pushed through, where all pushes are through one.
         self.edged: dict[int, str | None] = {}
         self.asked: list[Any] = []  # products that the host may execute
@@ -230,7 +231,7 @@ class Text(ProgramText):
             self.put("});")
         else:
             self.put("g.barrier();")
-        self._touched, self._awaited, self.grown = _untouched(), set(), {}
+        self._touched, self._awaited, self.changing = _untouched(), set(), {}
 
     def settle(self) -> None:
         """Put a barrier if any request has run since the last one."""
@@ -254,7 +255,7 @@ class Text(ProgramText):
         """Continue with what `pending` returned; None: behind a barrier."""
         touched, waiting, awaited = pending or (_untouched(), [], set())
         self._touched = {kind: set(names) for kind, names in touched.items()}
-        self._waiting, self._awaited, self.grown = list(waiting), set(awaited), {}
+        self._waiting, self._awaited, self.changing = list(waiting), set(awaited), {}
 
     def join_pending(self, other: _Pending) -> None:
         """Continue after two blocks of which one was executed; the same statements wait behind both."""

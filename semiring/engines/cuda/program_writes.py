@@ -110,7 +110,7 @@ class Writes(Products):
             and not q.replace
             and (everywhere or (mask is True and accum is not None))
         ):
-            self.grown[target] = driver
+            self.changing[target] = 1, driver
 
     def _listed(self, made: Any) -> str:
         """Return the text of whether a list of the entries of a result is of use."""
@@ -146,6 +146,8 @@ class Writes(Products):
         kept = f"[&](i64 i, bool had) {{ return had && {self.admits(mask, 'i')}; }}"
         self.put(f"change_words(g, {target}, {target}.words, {k}, {self.shift(c)}, {n}, {kept});")
         self._changed(made, target, k, c, sparse)
+        if driver is not None:
+            self.changing[target] = 2, driver
 
     def _driver(self, t: Any, mask: Any, accum: Any) -> str | None:
         """Return the positions outside of which a write changes nothing, deletions aside."""

@@ -1,7 +1,7 @@
 // A product of a program: push or pull, by the blocks that run the program.  Each product is a namespace of its own.
 //
 // See product.cuh for the prologue; here also NATIVE (atomics.cuh), PROBES, TILE, EARLY (rows end at a terminal value),
-// PUSHES, PULLS and GROWN (see Admitted).
+// PUSHES, PULLS and CHANGES (see Admitted).
 
 // What the included functions divide by threads and warps, they divide by those of the group.
 DEVICE i64 thread_id() { return group_thread(); }
@@ -16,11 +16,13 @@ DEVICE i64 warp_count() { return group_warps(); }
 // Both branches of `if constexpr` must compile outside a template.
 typedef choose<READS_U, U, char> Carried;
 
-// The mask; where GROWN, of a vector to which other threads add, in the same phase, the entries of a second one.
+// The mask; CHANGES 1: of a vector to which other threads add, in the same phase, the entries of a second one; 2: from
+// which they remove these.
 struct Admitted : Mask {
-    const u32* added;
+    const u32* changed;
     DEVICE bool admits(i64 o) const {
-        if constexpr (GROWN) return (bit_relaxed(words, o) || bit_test(added, o)) != COMPLEMENT;
+        if constexpr (CHANGES == 1) return (bit_relaxed(words, o) || bit_test(changed, o)) != COMPLEMENT;
+        else if constexpr (CHANGES == 2) return (bit_relaxed(words, o) && !bit_test(changed, o)) != COMPLEMENT;
         else return Mask::admits(o);
     }
 };
