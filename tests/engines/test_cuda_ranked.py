@@ -94,6 +94,21 @@ def test_other_products_are_usual(monkeypatch: pytest.MonkeyPatch) -> None:
         assert "ranked" not in kernels(log)
 
 
+def test_a_vector_that_has_all_columns_with_entries_is_full(monkeypatch: pytest.MonkeyPatch) -> None:
+    A = skewed(1, 3000, 5000, "float32")
+    columns = np.unique(cupy.asnumpy(A.to_coo()[1]))
+    assert columns.size < 5000
+    for lacking, ranked in ((0, True), (1, False)):
+        positions = columns[lacking:]
+        values = np.random.default_rng(2).integers(1, 9, positions.size).astype("float32")
+        u = sr.Vector.from_coo(positions, values, size=5000).convert("bitmap")
+        for call in (lambda: A.mxv(u, "plus_times"), lambda: A.mxv(u, "max_second")):  # noqa: B023
+            with sr.explain() as log:
+                made = call().wait()
+            assert made.isequal(usual(call, monkeypatch))
+            assert (kernels(log) == {"ranked"}) == ranked
+
+
 def test_columns_are_ranked_for_the_product_of_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tuning, "RANKED_PRODUCTS", 3)
     A, u = skewed(1, 3000, 5000, "float32"), full(2, 5000, "float32")
