@@ -98,6 +98,7 @@ class Recorder:
         self._made: list[weakref.ref[Any]] = []
         # Objects that a list of vectors holds, too, by identity: the loop may not write to them.
         self.held: dict[int, Any] = {}
+        self.appended: set[int] = set()  # those that the loop appends
         # Stores of the program whose contents are known now: the store with placeholders, and its contents.
         self.constants: list[tuple[Any, Any]] = []
         # Whether a number that may be missing may be read: within a test for None.

@@ -84,6 +84,7 @@ def traced_program(
         except traced.NeedsValue as need:
             static |= need.names
             continue
+        tracer.check_uncertain()
         outer = tracer.outer
         assert outer is not None
         outputs = list(outer.phis.values()) + [item for _, items in tracer.returns for item in items]
@@ -95,7 +96,9 @@ def traced_program(
             if (*outer.key, "held", name) in assumed and name in later:
                 raise Untraceable(f"the vector {name} is held by a list, and used after the loop")
         for name, value in arguments.items():
-            if id(value) in tracer.recorder.held and name in later and name not in held_names(scope):
+            # A list that had the Vector before has others after the loop, where the loop appends it again.
+            kept = name in held_names(scope) and id(value) not in tracer.recorder.appended
+            if id(value) in tracer.recorder.held and name in later and not kept:
                 raise Untraceable(f"the vector {name} is held by a list, and used after the loop")
         program = Program(inputs, body, outputs, tracer.recorder.constants, tracer.names)
         return Traced(program, tracer, names)

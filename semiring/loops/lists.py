@@ -70,6 +70,7 @@ class TracedList(Symbolic):
             raise Untraceable(f"values of {store.dtype}")
         self.recorder.emit(tracing.Request(Append(self.symbol, store), None))
         self.recorder.held[id(value)] = value
+        self.recorder.appended.add(id(value))
 
     def pop(self) -> Vector:
         """list.pop()."""

@@ -38,6 +38,8 @@ class Tracer(Branches):
         self.loops = 0
         self.ended = False  # the current block has left the loop: nothing that follows is executed
         self.returns: list[tuple[Any, list[Any]]] = []
+        # Variables after a loop inside that may not have iterated: they name the Vector of before it, or another one.
+        self.uncertain: list[tuple[str, Vector, Any]] = []
         self.lists: dict[str, TracedList] = {}
         self._inline = inline
         self._depth = 0
@@ -337,8 +339,16 @@ class Tracer(Branches):
                 value = self.shadow(head, phi) if isinstance(head, Vector) else self.own(Vector._new(phi))
                 if id(head) in self.recorder.held or (*region.key, "held", name) in self.assumed:
                     self.recorder.held[id(value)] = value
+                if not certain and self.regions:
+                    self.uncertain.append((name, value, phi))
             after.append(value)
         return tuple(after)
+
+    def check_uncertain(self) -> None:
+        """Refuse writes in place where it depends on the data to which Vector they are."""
+        for name, value, phi in self.uncertain:
+            if value._store is not phi:
+                raise Untraceable(f"a write to {name}, which a loop inside binds to another Vector or not")
 
     def leave(self, how: str, scope: dict[str, Any]) -> None:
         """``break`` or ``continue``."""

@@ -203,3 +203,19 @@ def test_an_exchange_of_two_types_in_an_inner_loop() -> None:
     assert [each.to_dict() for each in sr.compile(nested)(ints.dup(), floats.dup(), 2)] == expected
     reason = sr.compile(nested).plan(ints, floats, 2).loops[0].reason
     assert reason.startswith("a variable that has no single type in the loop")
+
+
+def test_a_write_to_one_of_two_vectors_is_refused() -> None:
+    @sr.compile
+    def perhaps(v: Vector, n: int) -> Vector:
+        for _ in range(2):
+            for _ in range(n):
+                v = v + 1
+            v(accum="plus") << 1
+        return v
+
+    for n in (0, 1):
+        v, w = Vector.from_dense([1, 2]), Vector.from_dense([1, 2])
+        assert perhaps(v, n).isequal(perhaps.__wrapped__(w, n))
+        assert v.isequal(w)  # the argument is written where the inner loop has no iterations
+    assert not perhaps.plan(Vector.from_dense([1, 2]), 0).loops[0].compiled
