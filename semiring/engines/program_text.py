@@ -9,6 +9,7 @@ import numpy as np
 from .program import OPTIONAL, Compute, Program, Structure, Values
 from .program_fusing import deferred
 from .program_lifetimes import Lifetimes, steps
+from .spec_lists import VectorList
 from .traced import Number, Typed, Untraceable
 
 KINDS = {"int": np.dtype(np.int64), "float": np.dtype(np.float64), "bool": np.dtype(np.bool_)}
@@ -32,6 +33,7 @@ class ProgramText:
         self.lifetimes = Lifetimes(program)
         # Requests that are not executed: their readers compute the values.
         self.deferred = deferred(program, self.lifetimes)
+        self.lists: list[VectorList] = []
         self.lines: list[str] = []
         self.indent = 1
         # Sizes of vectors, in order; buffers needed of each pool: structures or values of a type, of a size.
@@ -85,6 +87,14 @@ class ProgramText:
             found = self._constant_names[key] = f"k{len(self.constants)}"
             self.constants.append((found, value))
         return found
+
+    def list_number(self, vectors: VectorList) -> int:
+        """Return the number of a list of vectors among the arguments."""
+        for number, known in enumerate(self.lists):
+            if known is vectors:
+                return number
+        self.lists.append(vectors)
+        return len(self.lists) - 1
 
     def matrix(self, rows: Any) -> str:
         """Return the number of a matrix orientation among the arguments."""

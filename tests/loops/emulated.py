@@ -23,7 +23,7 @@ from semiring.engines.cpu.program_lists import _entries
 from semiring.engines.cuda import program_code, tuning
 from semiring.engines.cuda.columns import column_mask
 from semiring.engines.cuda.compile import module_text
-from semiring.engines.cuda.program_counters import ASKED, BARRIER_WORDS, FAILED, OUTGROWN, RUNNING
+from semiring.engines.cuda.program_counters import BARRIER_WORDS, FAILED, HOST_PRODUCT, OUTGROWN, RUNNING
 from semiring.engines.cuda.program_lists import ListArrays
 from semiring.engines.operands import Rows
 from semiring.engines.program import Program, ProgramResult, RunProgram, Values
@@ -133,7 +133,7 @@ class Emulation:
     def __init__(self, folder: Path, blocks: int = _BLOCKS) -> None:
         self._folder, self._blocks = folder, blocks
         self._known: dict[int, Any] = {}
-        self.ran = self.grown = self.asked = 0
+        self.ran = self.grown = self.host_products = 0
 
     def compiled(self, program: Program) -> _Program:
         """Translate and compile; before another engine drops the steps."""
@@ -284,13 +284,13 @@ class Emulation:
                 return Full(item.size, item.dtype, found, iso)
             return Bitmap(item.size, item.dtype, bits, found, iso, Count(count))
 
-        def answer(asked: Any) -> None:
-            mask = asked.mask
+        def execute_product(product: Any) -> None:
+            mask = product.mask
             if mask is not None:
                 mask = dataclasses.replace(mask, store=vector(mask.store))
-            a, item = Rows(made.matrices[asked.matrix]), asked.made
-            u = vector(asked.vector)
-            q = Mxv(asked.nout, asked.ninner, a, a, u, asked.semiring, asked.flip, mask, "pull")
+            a, item = Rows(made.matrices[product.matrix]), product.made
+            u = vector(product.vector)
+            q = Mxv(product.nout, product.ninner, a, a, u, product.semiring, product.flip, mask, "pull")
             found = registry.run(q, "cpu")
             bits = presence.expanded(presence.presence(found), found.size)
             if isinstance(item, Bitmap):
@@ -316,9 +316,9 @@ class Emulation:
             made.run(self._blocks, packed, first)
             state = [int(word) for word in result]
             outcome = _signed(state[places["exit"]])
-            if outcome <= ASKED:
-                self.asked += 1
-                answer(code.asked[ASKED - outcome])
+            if outcome <= HOST_PRODUCT:
+                self.host_products += 1
+                execute_product(code.host_products[HOST_PRODUCT - outcome])
             elif outcome == OUTGROWN:
                 self.grown += 1
                 for m, arrays in enumerate(list_arrays):

@@ -66,15 +66,15 @@ def handshake(A: Matrix) -> Any:
     mate = Vector(np.int64, n)
     free = Vector.from_dense(np.arange(n))
     while True:
-        want = A.mxv(free, "max_second", mask=free.S)
-        if not want.nvals:
+        choice = A.mxv(free, "max_second", mask=free.S)
+        if not choice.nvals:
             return mate
         idx = Vector.from_dense(np.arange(n))
-        idx(want.S) << want
+        idx(choice.S) << choice
         back = idx[idx]
         mutual = back.ewise_mult(Vector.from_dense(np.arange(n)), "eq").select("==", True)
-        mutual(want.S, replace=True) << mutual
-        mate(mutual.S) << want
+        mutual(choice.S, replace=True) << mutual
+        mate(mutual.S) << choice
         free(~mate.S, replace=True) << free
 
 
@@ -85,13 +85,13 @@ def handshake2(A: Matrix) -> Any:
     mate = Vector(np.int64, n)
     free = me.dup()
     while free.nvals:
-        want = A.mxv(free, "max_second", mask=free.S)
-        if want.nvals == 0:
+        choice = A.mxv(free, "max_second", mask=free.S)
+        if choice.nvals == 0:
             break
         choice = me.dup()
-        choice(want.S) << want
-        mutual = choice[choice].ewise_mult(me, "eq").select("==", True).dup(mask=want.S)
-        mate(mutual.S) << want
+        choice(choice.S) << choice
+        mutual = choice[choice].ewise_mult(me, "eq").select("==", True).dup(mask=choice.S)
+        mate(mutual.S) << choice
         free(~mate.S, replace=True) << free
     return mate
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from ...formats import Bitmap, Full, IndexList, VectorStore, index_dtype
 from ...memory.allocation import require
-from ..program import Compute, Program
+from ..program import Compute
 from ..program_lifetimes import Place
 from ..spec_lists import VectorList
 from .convert import as_index_list
@@ -27,18 +27,6 @@ class Lists(Searches):
     """Writes the steps of lists of vectors."""
 
     optional: ClassVar[frozenset[str]] = Searches.optional | {"append", "item", "length", "drop", "clear"}
-
-    def __init__(self, program: Program) -> None:
-        super().__init__(program)
-        self.lists: list[VectorList] = []
-
-    def list_number(self, vectors: VectorList) -> int:
-        """Return the number of a list among the arguments."""
-        for number, known in enumerate(self.lists):
-            if known is vectors:
-                return number
-        self.lists.append(vectors)
-        return len(self.lists) - 1
 
     def list_parameters(self) -> list[str]:
         """Return the names of the arguments of all lists: indices, values, offsets, and what else is counted."""

@@ -30,7 +30,7 @@ from .launch import bitmap, counter, full, multiprocessors, read_words
 from .packing import packable
 from .primitives import fill, scatter_entries
 from .program_code import Code
-from .program_counters import ASKED, BARRIER_WORDS, FAILED, OUTGROWN, OVER, RUNNING, YIELDED
+from .program_counters import BARRIER_WORDS, FAILED, HOST_PRODUCT, OUTGROWN, OVER, RUNNING, YIELDED
 from .program_lists import ListArrays
 from .row_tiles import row_tiles
 
@@ -53,7 +53,7 @@ class _Compiled:
         self.kernel = Kernel(_FILE, "program", code.text())
         held = {id(pattern) for pattern in program.held}
         self.matrices = [_MatrixArguments(a, held, str(m), code) for m, a in enumerate(code.matrices)]
-        self.homes, self.asked = dict(code.homes), code.asked
+        self.homes, self.host_products = dict(code.homes), code.host_products
         self.offsets = {str(m): a.pattern.indptr.dtype.itemsize for m, a in enumerate(code.matrices)}
         inputs = {id(item): number for number, item in enumerate(program.inputs)}
         # Lists, and which input has the vectors of each before the program.
@@ -307,16 +307,16 @@ class _Run:
             last = self._array(words + 4 * nwords - 4, 1, np.dtype(np.uint32))
             fill(last, np.uint32((1 << size % 32) - 1))
 
-    def answer(self, number: int) -> None:
-        """Execute a product that the program asks for, with the kernels of the engine, and store its result."""
-        asked, made = self._made.asked[number], self._made
-        mask = asked.mask
+    def execute_product(self, number: int) -> None:
+        """Execute a product that the program leaves to the host, with the engine's kernels, and store its result."""
+        product, made = self._made.host_products[number], self._made
+        mask = product.mask
         if mask is not None:
             mask = Mask(self.output(mask.store), structural=mask.structural, complement=mask.complement)
-        a = Rows(made.matrices[asked.matrix].matrix())
-        u = self.output(asked.vector)
-        q = Mxv(asked.nout, asked.ninner, a, Rows(None), u, asked.semiring, asked.flip, mask, "pull")
-        found, item = run(q, "cuda"), asked.made
+        a = Rows(made.matrices[product.matrix].matrix())
+        u = self.output(product.vector)
+        q = Mxv(product.nout, product.ninner, a, Rows(None), u, product.semiring, product.flip, mask, "pull")
+        found, item = run(q, "cuda"), product.made
         if isinstance(found, IndexList):
             found = run(Convert(found, "bitmap"), "cuda")
         if isinstance(item.values, Values) and found.values is not None:
@@ -405,8 +405,8 @@ def run_program(q: RunProgram) -> ProgramResult | None:
         made.kernel(blocks, block, packed, pack(*execution.state), cooperative=True)
         execution.state = list(read_words(result, made.words))  # synchronises
         outcome = _signed(execution.state[places["exit"]])
-        if outcome <= ASKED:
-            execution.answer(ASKED - outcome)
+        if outcome <= HOST_PRODUCT:
+            execution.execute_product(HOST_PRODUCT - outcome)
         elif outcome == OUTGROWN:
             execution.grow_lists()
         elif outcome != YIELDED:

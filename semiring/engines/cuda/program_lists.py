@@ -14,7 +14,7 @@ import numpy as np
 from ...dtypes import c_name
 from ...formats import Full, IndexList, VectorStore, index_dtype
 from ...memory.allocation import require
-from ..program import Compute, Program
+from ..program import Compute
 from ..program_lifetimes import Place
 from ..spec_lists import VectorList
 from .launch import read_back
@@ -30,18 +30,6 @@ class Lists(Searches):
     """Writes the steps of lists of vectors."""
 
     optional: ClassVar[frozenset[str]] = Searches.optional | {"append", "clear", "drop", "item", "length"}
-
-    def __init__(self, program: Program) -> None:
-        super().__init__(program)
-        self.lists: list[VectorList] = []
-
-    def list_number(self, vectors: VectorList) -> int:
-        """Return the number of a list among the arguments."""
-        for number, known in enumerate(self.lists):
-            if known is vectors:
-                return number
-        self.lists.append(vectors)
-        return len(self.lists) - 1
 
     def list_numbers(self) -> list[tuple[str, str]]:
         """Return the numbers of all lists that every thread has: type and name."""

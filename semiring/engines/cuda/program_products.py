@@ -266,7 +266,7 @@ class Products(Numbers):
 
     # -- pull ----------------------------------------------------------------------------------------------
 
-    def _ask(self, q: Any, mask: Any, p: _Product, made: Any) -> int:
+    def _leave_to_host(self, q: Any, mask: Any, p: _Product, made: Any) -> int:
         """Let the host execute a pull of all entries of a large matrix; return the point behind it.
 
         The engine's kernels have more registers than a program, and shared memory for the values of frequent columns.
@@ -276,11 +276,13 @@ class Products(Numbers):
         self.points += 1
         after = self.points
         self.put(
-            f"if (a.nvals{p.pull} >= i64(ASKED_ENTRIES)) {{ s.point = {after}; s.exit = ASKED - {len(self.asked)}; "
-            "goto end; }"
+            f"if (a.nvals{p.pull} >= i64(HOST_ENTRIES)) {{ s.point = {after}; "
+            f"s.exit = HOST_PRODUCT - {len(self.host_products)}; goto end; }}"
         )
         masked = mask if isinstance(mask, Mask) else None
-        self.asked.append(Asked(int(p.pull or 0), q.semiring, q.flip, q.nout, q.ninner, q.vector, masked, made))
+        self.host_products.append(
+            HostProduct(int(p.pull or 0), q.semiring, q.flip, q.nout, q.ninner, q.vector, masked, made)
+        )
         self.lifetimes.kept += [part for item in (q.vector, made, masked and masked.store) for part in halves(item)]
         return after
 
@@ -297,7 +299,7 @@ class Products(Numbers):
         values = p.values or f"({c_name(q.semiring.z)}*)nullptr"
         shift = self.shift(p.c)
         p.counts = not whole
-        after = None if p.early else self._ask(q, mask, p, made)
+        after = None if p.early else self._leave_to_host(q, mask, p, made)
         if whole:
             self.present.add(m or "")
             self.point(f"a.nvals{m}")
@@ -335,7 +337,7 @@ class Products(Numbers):
         self.put_at(0, f"point_{after}:;")
 
 
-class Asked(NamedTuple):
+class HostProduct(NamedTuple):
     """A product that the host executes where the matrix is large; matrix: its number."""
 
     matrix: int

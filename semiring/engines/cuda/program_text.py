@@ -52,7 +52,7 @@ class Text(ProgramText):
         self.changing: dict[str, tuple[int, str]] = {}
         # The matrix that vectors of a size are pushed through, where all pushes are through one.
         self.edged: dict[int, str | None] = {}
-        self.asked: list[Any] = []  # products that the host may execute
+        self.host_products: list[Any] = []  # products that the host may execute
         # Matrices of which a product reads tiles of rows, and the rows that have entries.
         self.tiled: set[str] = set()
         self.present: set[str] = set()
@@ -268,7 +268,9 @@ class Text(ProgramText):
         self.points += 1
         k = self.points
         self.put_at(0, f"point_{k}:")
-        self.put(f"if (active < g.wanted({items})) {{ s.point = {k}; blocks = g.wanted({items}); goto together; }}")
+        self.put(
+            f"if (active < g.blocks_for({items})) {{ s.point = {k}; blocks = g.blocks_for({items}); goto together; }}"
+        )
         self.put(f"s.work += {items};")
 
     def prefer_list(self, positions: str | None, n: str) -> None:

@@ -30,7 +30,7 @@ SOME_LEAST: Final = _row("SOME_LEAST", 1 << 15, "reasoned", "as ALONE_LEAST, for
 SPARSE_SHARE: Final = _row("SPARSE_SHARE", 8, "reasoned", "a list of fewer entries than 1 in 8 is followed")
 FEW_EDGES: Final = _row("FEW_EDGES", 256, "reasoned", "edges that are pushed without a comparison of costs")
 RELIST_SHARE: Final = _row("RELIST_SHARE", 64, "reasoned", "fewer entries than 1 in 64 are listed first")
-ASKED_ENTRIES: Final = _row("ASKED_ENTRIES", 1 << 23, "reasoned", "a pull of so many entries outweighs two launches")
+HOST_ENTRIES: Final = _row("HOST_ENTRIES", 1 << 23, "reasoned", "a pull of so many entries outweighs two launches")
 WATCHED_CYCLES: Final = _row("WATCHED_CYCLES", 1 << 28, "reasoned", "0.15 s, then a signal is answered")
 
 

@@ -8,9 +8,9 @@
 
 // Counters 0 and 1: a request that found an invalid position; the time of this launch is over.
 enum { INVALID, OVER, FIRST_COUNTER };
-// How a program ends; a `return` has its number, and the end of the loop 0.  With ASKED - k it asks the host for product
+// How a program ends; a `return` has its number, and the end of the loop 0.  With HOST_PRODUCT - k the host executes product
 // k, and continues at the point behind it.
-enum { RUNNING = -1, FAILED = -2, YIELDED = -3, OUTGROWN = -4, ASKED = -5 };
+enum { RUNNING = -1, FAILED = -2, YIELDED = -3, OUTGROWN = -4, HOST_PRODUCT = -5 };
 
 // The counters as of the last barrier.  They only increase, modulo 2^64, and are never reset: the threads keep the
 // number at which the last use ended.
@@ -93,8 +93,8 @@ APART u64 reserve_amounts(int k, u64 mine) {
 // What many blocks poll is alone in its cache line: words between the counters, the arrivals and the gate.
 constexpr int APART_WORDS = 16;
 
-// The blocks that run a program.  given: 2 COUNTERS counters; then, apart, the arrivals; then, apart, the gate, and what
-// blocks that join must know.
+// The blocks that run a program.  given: 2 COUNTERS counters; then, apart, the arrivals; then, apart, the gate, and the
+// turn and the arrivals for blocks that join.
 struct Group {
     i64 begin;  // the clock when the launch began
 
@@ -119,7 +119,7 @@ struct Group {
     static DEVICE i64 size() { return i64(active); }
 
     // The blocks for a request of so many items.
-    static DEVICE u32 wanted(i64 items) {
+    static DEVICE u32 blocks_for(i64 items) {
         if (items <= i64(ALONE_MOST)) return 1;
         return items <= i64(SOME_MOST) && u32(SOME_BLOCKS) < gridDim.x ? u32(SOME_BLOCKS) : gridDim.x;
     }
