@@ -6,11 +6,21 @@ past `size` are 0.  A probe then reads 32 times fewer bytes than with a 32-bit f
 
 from __future__ import annotations
 
+import functools
 from typing import Any, ClassVar, Literal, Protocol, cast
 
 import numpy as np
 
-from ..memory.arrays import Array, array_module, device_of, index_dtype, local_device, to_device, to_host
+from ..memory.arrays import (
+    Array,
+    array_module,
+    current_device,
+    device_of,
+    index_dtype,
+    local_device,
+    to_device,
+    to_host,
+)
 from .parts import PartVector, moved, on_device
 from .records import derived, record
 
@@ -254,7 +264,16 @@ def empty_vector(size: int, dtype: np.dtype[Any], device: str) -> IndexList:
     """Return a vector without entries."""
     if " " in device:
         return cast(IndexList, on_device(device, empty_vector(size, dtype, local_device(device))))
-    xp = array_module(device)
-    made = IndexList(size, dtype, xp.empty(0, dtype=index_dtype(size)), xp.empty(0, dtype=dtype))
+    made = IndexList(size, dtype, no_elements(index_dtype(size), device), no_elements(dtype, device))
     vars(made).update(nvals=0, device=device)
     return made
+
+
+def no_elements(dtype: np.dtype[Any], device: str) -> Array:
+    """Return an array without elements: one object for all, as nothing writes to it."""
+    return _no_elements(dtype, device, current_device() if device == "cuda" else 0)
+
+
+@functools.lru_cache(maxsize=256)
+def _no_elements(dtype: np.dtype[Any], device: str, number: int) -> Array:
+    return array_module(device).empty(0, dtype=dtype)

@@ -88,7 +88,7 @@ def to_host(array: Array) -> np.ndarray[Any, Any]:
         from .locked import host_view
 
         return host_view(array)
-    if array.nbytes <= _SMALL and array.flags.c_contiguous and array.data.device_id == _current_device()():
+    if array.nbytes <= _SMALL and array.flags.c_contiguous and array.data.device_id == current_device():
         made = np.empty(array.shape, array.dtype)
         _download()(array, made)  # synchronises
         return made
@@ -97,8 +97,13 @@ def to_host(array: Array) -> np.ndarray[Any, Any]:
     return np.asarray(array.get())  # synchronises
 
 
+def current_device() -> int:
+    """Return the number of the current GPU."""
+    return _device_query()()
+
+
 @functools.cache
-def _current_device() -> Callable[[], int]:
+def _device_query() -> Callable[[], int]:
     from cupy.cuda import runtime
 
     return cast(Callable[[], int], runtime.getDevice)

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from ..apart import apart
-from .arrays import Array
+from .arrays import Array, current_device
 from .thread_pool import PAGE, commit_pages, read_pages
 
 # Alignment of ranges: a page, and for large ones a huge page, which is locked 500 times faster than small pages.
@@ -43,7 +43,7 @@ class Locked:
         self.pointer, self.nbytes, self.owner, self.writable = pointer, nbytes, owner, writable
         self.device_pointer = _device_pointer(pointer)
         # At exit the system frees all memory, and CuPy may be unloaded.
-        self._finalizer = weakref.finalize(self, _released, registered, _current_device())
+        self._finalizer = weakref.finalize(self, _released, registered, current_device())
         self._finalizer.atexit = False
 
     @property
@@ -100,7 +100,7 @@ def _locked(begin: int, nbytes: int, owner: Any, flags: int) -> Locked | None:
 
     Runs on a separate thread: an interrupt between locking and creating the `Locked` would leave it locked forever.
     """
-    device = _current_device()
+    device = current_device()
 
     def attempt() -> Locked | None:
         with _on_device(device):
@@ -166,7 +166,7 @@ def seen_by_device(array: np.ndarray[Any, Any]) -> Array:
     held = locked_range(array)
     assert held is not None, "kernels can address page-locked memory only"
     address = held.device_pointer + (array.ctypes.data - held.pointer)
-    memory = _host_memory()(address, array.nbytes, held, _current_device())
+    memory = _host_memory()(address, array.nbytes, held, current_device())
     memory.host = array
     return cupy.ndarray(array.shape, array.dtype, cupy.cuda.MemoryPointer(memory, 0))
 
@@ -258,12 +258,6 @@ def _device_pointer(pointer: int) -> int:
     import cupy
 
     return int(cupy.cuda.runtime.pointerGetAttributes(pointer).devicePointer)
-
-
-def _current_device() -> int:
-    import cupy
-
-    return int(cupy.cuda.runtime.getDevice())
 
 
 def _on_device(device: int) -> Any:

@@ -180,7 +180,7 @@ def registered(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int, int]]:
     asked: list[tuple[int, int, int]] = []
     monkeypatch.setattr(locked, "_registered", lambda *range_and_flags: asked.append(range_and_flags) is None)
     monkeypatch.setattr(locked, "_device_pointer", lambda pointer: pointer)
-    monkeypatch.setattr(locked, "_current_device", lambda: 0)
+    monkeypatch.setattr(locked, "current_device", lambda: 0)
     monkeypatch.setattr(locked, "_on_device", lambda device: nullcontext())
     monkeypatch.setattr(locked, "_released", lambda *_: None)
     return asked
