@@ -22,6 +22,7 @@ from ...record_types import zero
 __all__ = [
     "BLOCK",
     "Counter",
+    "Memory",
     "Queued",
     "bitmap",
     "counter",
@@ -83,6 +84,15 @@ def words_of(store: VectorStore) -> Array | None:
     """The presence words of a bitmap; None for a full vector, which kernels read as all present."""
     assert not isinstance(store, IndexList)
     return store.words if isinstance(store, Bitmap) else None
+
+
+class Memory:
+    """Device memory as an argument of kernels."""
+
+    __slots__ = ("data",)
+
+    def __init__(self, data: Any) -> None:
+        self.data = data  # its address is ``data.ptr``, like that of an array
 
 
 class Counter:

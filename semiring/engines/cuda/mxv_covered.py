@@ -6,6 +6,7 @@ A rank divided by degrees lacks the vertices without edges, which no entry of th
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TypeGuard
 
 import cupy
 import numpy as np
@@ -17,7 +18,7 @@ from .kernel import kernel
 from .launch import BLOCK, counter, grid, read_one
 from .specialise import typedefs
 
-__all__ = ["covers"]
+__all__ = ["covered_columns", "covers"]
 
 _FACT = "cuda.covered"
 
@@ -27,7 +28,7 @@ def covers(u: Bitmap, pattern: AnyPattern) -> bool:
 
     The columns that have entries are cached with the pattern.
     """
-    if not isinstance(pattern, Pattern) or pattern.placement != "device" or pattern.nvals < tuning.RANKED_ENTRIES:
+    if not _asks(pattern):
         return False
     columns, nonempty = _columns(pattern)
     if u.count.known and u.nvals < nonempty:
@@ -37,6 +38,18 @@ def covers(u: Bitmap, pattern: AnyPattern) -> bool:
     run = kernel("covered.cuh", "covered_missing", typedefs(J=pattern.indices.dtype))
     run(grid(nwords), BLOCK, columns, u.words, nwords, missing)
     return read_one(missing) == 0  # synchronises
+
+
+def covered_columns(pattern: AnyPattern) -> Array | None:
+    """Return the presence words of the columns that have entries; None where `covers` is false for any vector.
+
+    Synchronises once for a pattern.
+    """
+    return _columns(pattern)[0] if _asks(pattern) else None
+
+
+def _asks(pattern: AnyPattern) -> TypeGuard[Pattern]:
+    return isinstance(pattern, Pattern) and pattern.placement == "device" and pattern.nvals >= tuning.RANKED_ENTRIES
 
 
 def _columns(pattern: Pattern) -> tuple[Array, int]:

@@ -11,7 +11,7 @@ from ...formats import CSR, Array, Full
 from ..operands import Mask, simplified
 from .primitives import as_dense
 
-__all__ = ["KernelMask", "kernel_mask"]
+__all__ = ["NO_MASK", "KernelMask", "kernel_mask"]
 
 
 class KernelMask(NamedTuple):
@@ -28,16 +28,16 @@ class KernelMask(NamedTuple):
     simple: Mask | None = None
 
 
-_NONE = KernelMask()
+NO_MASK = KernelMask()
 
 
 def kernel_mask(mask: Mask | None, nout: int) -> KernelMask | None:
     """None if the mask admits nothing."""
     if mask is None:
-        return _NONE
+        return NO_MASK
     simple = simplified(mask)
     if isinstance(simple, bool):
-        return _NONE if simple else None
+        return NO_MASK if simple else None
     store = simple.store
     assert not isinstance(store, CSR)
     store = as_dense(store)

@@ -67,12 +67,15 @@ def _pull_plan(q: Mxv, a: CSR, mask: KernelMask, rows: _Rows, valued: bool, like
     return _PullPlan("balanced", None, balanced_kernels(q.semiring, types))
 
 
-def pull(q: Mxv, mask: KernelMask, likely: bool) -> VectorStore:
-    """likely: a row is expected to hit an entry of the vector in a few probes."""
+def pull(q: Mxv, mask: KernelMask, likely: bool, covered: bool | None = None) -> VectorStore:
+    """likely: a row is expected to hit an entry of the vector in a few probes.
+
+    covered: whether the vector has all columns that have entries (`mxv_covered`); None: it is not known.
+    """
     a, u = q.by_row.get(), as_dense(q.vector)
     constant = mxv_value(q, a, u)
     sums = constant is None and mask.form == 0 and not ring_facts(q.semiring).early
-    if sums and isinstance(u, Bitmap) and covers(u, a.pattern):  # synchronises
+    if sums and isinstance(u, Bitmap) and (covers(u, a.pattern) if covered is None else covered):  # synchronises
         u = full(u.size, u.dtype, u.iso if u.values is None else u.values)
         q = replace(q, vector=u)
     if not isinstance(u, Full) or mask.form != 0:

@@ -26,8 +26,9 @@ from . import samples, tuning
 from .algebra import ring_facts
 from .columns import column_types
 from .kernel import Kernel, kernel
-from .launch import BLOCK, counter, grid, multiprocessors, read_one, values_of
-from .primitives import counting, gather
+from .launch import BLOCK, Memory, counter, grid, multiprocessors, read_one, scratch, values_of
+from .mxv_kernels import PLANS
+from .primitives import counting, gather_kernel
 from .radix import sort_keys
 from .row_tiles import row_tiles
 from .specialise import constants, semiring, typedefs
@@ -41,11 +42,30 @@ _COLUMN_BYTES = 20
 _POSITIONS = frozenset({"xi", "xj", "yi", "yj"})
 
 
-class Ranked(NamedTuple):
-    """ranks: of the column of each entry.  columns: by rank."""
+class Ranked:
+    """ranks: of the column of each entry.  columns: by rank.  plans: of products, by their types."""
 
-    ranks: Array
-    columns: Array
+    __slots__ = ("columns", "plans", "ranks")
+
+    def __init__(self, ranks: Array, columns: Array) -> None:
+        self.ranks, self.columns = ranks, columns
+        self.plans: dict[tuple[Any, ...], _Plan] = {}
+
+
+class _Plan(NamedTuple):
+    """The kernels of a product, and what their launches need.
+
+    table: the values in shared memory.  parts: bytes of the values by rank, and of the carries of tiles.
+    """
+
+    order: Kernel
+    product: Kernel
+    carry: Kernel
+    first_row: Array
+    tiles: int
+    table: int
+    shared: int
+    parts: tuple[int, int, int]
 
 
 class _Products:
@@ -172,20 +192,33 @@ def _prologue(
     return semiring(ring) + named + flags
 
 
-def pull_ranked(q: Mxv, a: CSR, u: Full, found: Ranked, values: Array) -> None:
-    """Write the values of the rows that are not empty."""
-    z = q.semiring.z
-    table = min(_table(u.dtype.itemsize, z.itemsize), a.ncols // 16 * 16)
-    run, carry = _kernels(q.semiring, a.indptr.dtype, column_types(a.pattern), a.dtype, u.dtype, q.flip, table)
+def _plan(q: Mxv, a: CSR, u: Full, found: Ranked) -> _Plan:
+    element, result = u.dtype.itemsize, q.semiring.z.itemsize
+    table = min(_table(element, result), a.ncols // 16 * 16)
+    product, carry = _kernels(q.semiring, a.indptr.dtype, column_types(a.pattern), a.dtype, u.dtype, q.flip, table)
     first_row = row_tiles(a.pattern, tuning.RANKED_TILE)
     tiles = int(first_row.size) - 1
-    hit, value = cupy.empty(tiles, np.bool_), cupy.empty(tiles, z)
-    shared = table * u.dtype.itemsize + _staged(z.itemsize)
-    run(
-        multiprocessors(), _THREADS, a.indptr, found.ranks, *values_of(a), gather(u.values, found.columns), values,
-        q.nout, a.nvals, first_row, hit, value, tiles, shared=shared,
+    shared = table * element + _staged(result)
+    parts = a.ncols * element, tiles, tiles * result
+    return _Plan(gather_kernel(found.columns.dtype, u.dtype), product, carry, first_row, tiles, table, shared, parts)
+
+
+def pull_ranked(q: Mxv, a: CSR, u: Full, found: Ranked, values: Array) -> None:
+    """Write the values of the rows that are not empty."""
+    key = q.semiring, a.dtype, u.dtype, q.flip
+    plan = found.plans.get(key)
+    if plan is None:
+        if len(found.plans) >= PLANS:
+            found.plans.clear()
+        plan = found.plans[key] = _plan(q, a, u, found)
+    memory, (ordered, hit, value) = scratch(*plan.parts)
+    tiles, n = plan.tiles, a.ncols
+    plan.order(grid(n), BLOCK, n, found.columns, 0, 0, None, u.values, None, Memory(memory), None)
+    plan.product(
+        multiprocessors(), _THREADS, a.indptr, found.ranks, *values_of(a), ordered, values, q.nout, a.nvals,
+        plan.first_row, hit, value, tiles, shared=plan.shared,
     )  # fmt: skip
-    carry(-(-tiles // _THREADS), _THREADS, a.indptr, first_row, hit, value, tiles, None, values, a.nrows)
+    plan.carry(-(-tiles // _THREADS), _THREADS, a.indptr, plan.first_row, hit, value, tiles, None, values, a.nrows)
     note(ranked_bytes=int(found.ranks.nbytes + found.columns.nbytes))
 
 

@@ -106,11 +106,16 @@ def counting(count: int, dtype: np.dtype[Any], start: int = 0, step: int = 1) ->
 
 def gather(array: Array, at: Array) -> Array:
     """array[at]."""
-    out = cupy.empty(at.size, array.dtype)
-    types = typedefs(X=at.dtype, V=moved(array.dtype), P=_INT32, I=_INT32) + constants(FORM=ROWS)
-    run = kernel("extract.cuh", "extract_vector", types)
-    run(grid(at.size), BLOCK, int(at.size), at, 0, 0, None, array, None, out, None)
+    out, count = cupy.empty(at.size, array.dtype), int(at.size)
+    gather_kernel(at.dtype, array.dtype)(grid(count), BLOCK, count, at, 0, 0, None, array, None, out, None)
     return out
+
+
+@functools.lru_cache(maxsize=256)
+def gather_kernel(index: np.dtype[Any], value: np.dtype[Any]) -> Kernel:
+    """Return the kernel of `gather` for these types."""
+    types = typedefs(X=index, V=moved(value), P=_INT32, I=_INT32) + constants(FORM=ROWS)
+    return kernel("extract.cuh", "extract_vector", types)
 
 
 def rows_of_entries(a: CSR) -> Array:
