@@ -9,6 +9,7 @@ names the positions of the entries, a `Values` their values, and several stores 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -125,7 +126,10 @@ class Program:
     constants: stores of the program, and their contents.
     names: the variables of placeholders and numbers, by identity.
     held: patterns of matrices that the caller holds while the program may run; an engine keeps no others of them alive.
-    compiled, listing: what the engine made of the program, and its steps as text.
+    roles: a function of the matrices that the engine reads: which of the caller's each is (`loops.matrices`).
+    compiled, listing: what the engine made of the program, and its steps as text.  ``compiled.roles`` are those of its
+    matrices, and ``compiled.with_matrices(stores, held)`` is the same program of others, or None where its text does
+    not serve them.
     """
 
     def __init__(
@@ -133,6 +137,7 @@ class Program:
     ) -> None:
         self.inputs, self.body, self.outputs, self.constants, self.names = inputs, body, outputs, constants, names
         self.held: list[Any] = []
+        self.roles: Callable[[list[Any]], Any] = lambda matrices: None
         self.compiled: Any = None
         self.listing: list[str] = []
 

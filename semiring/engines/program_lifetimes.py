@@ -40,7 +40,8 @@ class Lifetimes:
         self.kept: list[Any] = []  # placeholders whose identity is a key
         self.places: dict[int, Place] = {}
         self._life: dict[int, _Life] = {}
-        self._followed: set[int] | None = None
+        self._followed: set[int] = set()
+        self._multiplied: set[int] = set()
         self._analyse()
 
     def _analyse(self) -> None:
@@ -99,27 +100,40 @@ class Lifetimes:
 
     def followed(self, part: Any) -> bool:
         """Return whether a step visits positions entry by entry: a list of them is then of use."""
-        if self._followed is None:
-            self._followed, flows = set(), []
-            for step in all_steps(self.program.body):
-                for move in (*getattr(step, "moves", ()), *getattr(step, "initial", ())):
-                    flows.append((_words(move.target), _words(move.source)))
-                if isinstance(step, Request):
-                    visited = {id(_words(item)) for item in parts(step.spec)}
-                    name = step.spec.name
-                    if name == "mxv" and step.spec.mask is not None:
-                        visited = {id(_words(step.spec.vector))}
-                    elif name == "write_vector":
-                        visited -= {id(_words(step.spec.c))}
-                        flows.append((_words(step.result), _words(step.spec.c)))
-                    self._followed |= visited
-                elif isinstance(step, Compute) and step.op not in ("count", "element"):
-                    self._followed |= {id(_words(item)) for item in step.operands}
-            before = -1
-            while before != len(self._followed):
-                before = len(self._followed)
-                self._followed |= {id(source) for target, source in flows if id(target) in self._followed}
+        self._find_readers()
         return id(part) in self._followed
+
+    def multiplied(self, part: Any) -> bool:
+        """Return whether the positions are those of a vector that a product reads."""
+        self._find_readers()
+        return id(part) in self._multiplied
+
+    def _find_readers(self) -> None:
+        """Find the positions that steps visit, and those of vectors that products read; also what becomes of them."""
+        if self._followed:
+            return
+        flows = []
+        for step in all_steps(self.program.body):
+            for move in (*getattr(step, "moves", ()), *getattr(step, "initial", ())):
+                flows.append((_words(move.target), _words(move.source)))
+            if isinstance(step, Request):
+                visited = {id(_words(item)) for item in parts(step.spec)}
+                name = step.spec.name
+                if name == "mxv":
+                    self._multiplied.add(id(_words(step.spec.vector)))
+                    if step.spec.mask is not None:
+                        visited = {id(_words(step.spec.vector))}
+                elif name == "write_vector":
+                    visited -= {id(_words(step.spec.c))}
+                    flows.append((_words(step.result), _words(step.spec.c)))
+                self._followed |= visited
+            elif isinstance(step, Compute) and step.op not in ("count", "element"):
+                self._followed |= {id(_words(item)) for item in step.operands}
+        for found in (self._followed, self._multiplied):
+            before = -1
+            while before != len(found):
+                before = len(found)
+                found |= {id(source) for target, source in flows if id(target) in found}
 
     def _define(self, item: Any, loops: tuple[int, ...], sides: Any) -> None:
         for part in halves(item):

@@ -12,10 +12,10 @@ from typing import Any, cast
 
 import numpy as np
 
-from ..formats import CSR, Bitmap, Count, Full, VectorStore
+from ..formats import CSR, AnyPattern, Bitmap, Count, Full, VectorStore
 from . import constants
 from .direction import derives_transpose
-from .operands import Index, Mask, Spec, simplified
+from .operands import Index, Mask, Rows, Spec, simplified
 from .program import Block, Compute, Request, Structure, Values
 from .spec_rows import Located
 from .traced import (
@@ -40,6 +40,11 @@ _READ: dict[str, tuple[frozenset[str], frozenset[str]]] = {
     "cpu": (frozenset({"csr"}), frozenset({"device"})),
     "cuda": (frozenset({"csr", "ccsr"}), frozenset({"device", "pinned"})),
 }
+
+
+# Requests about facts of matrices that their kinds include.
+_OF_KIND = frozenset({"transpose", "is_symmetric"})
+_MATRICES = (CSR, AnyPattern, Rows)
 
 
 class _NotCounted(Count):
@@ -103,6 +108,8 @@ class Recorder:
         self.constants: list[tuple[Any, Any]] = []
         # Whether a number that may be missing may be read: within a test for None.
         self.optional = False
+        # Whether the loop reads more of a matrix than its kind: another one may have another program.
+        self.reads_matrices = False
         self._known: dict[int, tuple[Any, Any]] = {}
         # Positions that are likely to be many, in proportion: by identity.
         self._many: dict[int, Structure] = {}
@@ -212,8 +219,13 @@ class Recorder:
     # -- requests ------------------------------------------------------------------------------------------
 
     def records(self, spec: Spec) -> bool:
-        """Return whether a request has an operand without contents."""
-        return any(map(self._concerns, vars(spec).values()))
+        """Return whether a request has an operand without contents; others are executed: constants of the program."""
+        operands = vars(spec).values()
+        if any(map(self._concerns, operands)):
+            return True
+        if spec.name not in _OF_KIND and any(isinstance(value, _MATRICES) for value in operands):
+            self.reads_matrices = True
+        return False
 
     def takes(self, spec: Spec) -> bool:
         """Return whether a request becomes a step.

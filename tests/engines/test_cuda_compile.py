@@ -122,7 +122,7 @@ def test_cooperative_grids_are_launched_cooperatively() -> None:
     assert waiting == {"acyclic_grid", "closure_grid", "closure_many", "mxv_either", "peel_grid", "relax_grid"}
     launches = {path.name for path in FOLDER.parent.rglob("*.py") if "cooperative=True" in path.read_text()}
     assert launches == {
-        "acyclic_closure.py", "closure_many_plans.py", "closure_plans.py", "mxv_either.py", "peel.py", "program.py"
+        "acyclic_closure.py", "closure_many_plans.py", "closure_plans.py", "mxv_either.py", "peel.py", "program_run.py"
     }  # fmt: skip
 
 

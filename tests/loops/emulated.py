@@ -221,7 +221,10 @@ class Emulation:
             bits = np.zeros(word_count(full.size) * 32, bool)
             bits[: full.size] = full
             present = np.packbits(bits, bitorder="little").view(np.uint32)
-            held.extend([rows, present])
+            occupied = presence.no_bits(pattern.ncols)
+            if pattern.codec is None:
+                occupied = presence.from_indices(np.unique(pattern.indices), pattern.ncols)
+            held.extend([rows, present, occupied])
             columns = _address(pattern.entries)
             if pattern.codec is not None:
                 mask = int(column_mask(pattern.ncols))
@@ -239,6 +242,7 @@ class Emulation:
                 _address(pattern.indptr), columns, 0 if a.values is None else _address(a.values),
                 _word(np.zeros((), a.dtype)[()] if a.iso is None else a.iso), pattern.nvals, pattern.nvals.bit_length(),
                 _address(rows), rows.size - 1, _address(present), int(full.sum()),
+                _address(occupied) if pattern.codec is None else 0,
             ]  # fmt: skip
         fixed = []
         for _, dtype, (count, start) in code.buffers:
@@ -290,6 +294,10 @@ class Emulation:
                 mask = dataclasses.replace(mask, store=vector(mask.store))
             a, item = Rows(made.matrices[product.matrix]), product.made
             u = vector(product.vector)
+            if product.compared:
+                pattern, bits = a.get().pattern, presence.expanded(presence.presence(u), u.size)
+                lacks = pattern.codec is not None or not presence.probe(bits, pattern.indices).all()
+                assert state[places["covered"]] == (not lacks)
             q = Mxv(product.nout, product.ninner, a, a, u, product.semiring, product.flip, mask, "pull")
             found = registry.run(q, "cpu")
             bits = presence.expanded(presence.presence(found), found.size)

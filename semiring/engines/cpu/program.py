@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import importlib.util
 import os
@@ -58,9 +59,8 @@ class _Compiled:
         self.kernel = _kernel(self.text)
         self.nested = code.lifetimes.nested
         self.in_place = code.in_place
-        held = {id(pattern) for pattern in program.held}
-        self.matrices = [_MatrixArrays(a, held) for a in code.matrices]
-        self.hubs = [(m, self.matrices[m]) for m in sorted(code.hub_matrices)]
+        self.roles = program.roles(code.matrices)
+        self._take(code.matrices, program.held, sorted(code.hub_matrices))
         # Arguments by position: fixed ones, and those allocated for each call: elements, type, whether zero.
         names = code.parameters()
         at = {name: number for number, name in enumerate(names)}
@@ -120,6 +120,17 @@ class _Compiled:
                 (self.floats if found.kind == "float" else self.integers)[found.at] = value
             elif isinstance(found, _Place):
                 self.constants.append((found, value))
+
+    def _take(self, matrices: list[CSR], held: list[Any], hubs: list[int]) -> None:
+        patterns = set(map(id, held))
+        self.matrices = [_MatrixArrays(a, patterns) for a in matrices]
+        self.hubs = [(m, self.matrices[m]) for m in hubs]
+
+    def with_matrices(self, matrices: list[CSR], held: list[Any]) -> _Compiled:
+        """Return the same program of other matrices."""
+        made = copy.copy(self)
+        made._take(matrices, held, [m for m, _ in self.hubs])
+        return made
 
 
 @dataclass(frozen=True, eq=False)

@@ -26,7 +26,7 @@ from .program_tuning import program_constants
 from .specialise import constants
 
 # Fields of the state that are not of the program.
-_FIELDS = ("point", "exit", "work", "iterations")
+_FIELDS = ("point", "exit", "work", "iterations", "covered")
 
 
 class Code(Lists):
@@ -95,7 +95,7 @@ class Code(Lists):
                 (f"const {c_name(a.pattern.indptr.dtype)}*", f"P{m}"), ("const void*", f"I{m}"),
                 (f"const {c_name(a.dtype)}*", f"A{m}"), (c_name(a.dtype), f"iso{m}"), ("i64", f"nvals{m}"),
                 ("i64", f"shift{m}"), ("const i64*", f"first_row{m}"), ("i64", f"tiles{m}"),
-                ("const u32*", f"present{m}"), ("i64", f"rows{m}"),
+                ("const u32*", f"present{m}"), ("i64", f"rows{m}"), ("const u32*", f"columns{m}"),
             ]  # fmt: skip
         fields += [(f"{dtype}*", name) for name, dtype, _ in self.buffers]
         fields += self.list_arguments()

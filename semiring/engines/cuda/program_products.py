@@ -10,6 +10,7 @@ import numpy as np
 from ...dtypes import c_name
 from ...formats import Bitmap, Full, index_dtype
 from ..operands import Mask, simplified
+from ..program import Values
 from ..program_lifetimes import Place, halves
 from ..traced import Untraceable
 from . import tuning
@@ -263,6 +264,9 @@ class Products(Numbers):
         self.touch([target], [values, sums])
         self.point(self.items(made))
         self.put(f"each_entry({target}, {self.n(made)}, [&](i64 i) {{ {values}[i] = {value}; {sums}[i] = {start}; }});")
+        assert target is not None
+        assert values is not None
+        self.visited(target, values)
 
     # -- pull ----------------------------------------------------------------------------------------------
 
@@ -274,14 +278,20 @@ class Products(Numbers):
         if self._waiting:
             self.barrier()
         self.points += 1
-        after = self.points
-        self.put(
-            f"if (a.nvals{p.pull} >= i64(HOST_ENTRIES)) {{ s.point = {after}; "
-            f"s.exit = HOST_PRODUCT - {len(self.host_products)}; goto end; }}"
-        )
+        after, m, u = self.points, p.pull or "", q.vector
         masked = mask if isinstance(mask, Mask) else None
+        self.put(f"if (a.nvals{m} >= i64(HOST_ENTRIES)) {{")
+        compared = masked is None and isinstance(u, Bitmap) and isinstance(u.values, Values)
+        if compared:
+            self.covered.add(m)
+            k = self.counter()
+            self.put(f"    g.count({k}, missing_words(a.columns{m}, {self.set_of(u)}.words, {self.n(u)}));")
+            self.put(f"    g.barrier(); s.covered = counted[{k}] == b.c{k};")
+            self.put(f"    g.change([&] {{ b.c{k} = counted[{k}]; }});")
+        self.put(f"    s.point = {after}; s.exit = HOST_PRODUCT - {len(self.host_products)}; goto end;")
+        self.put("}")
         self.host_products.append(
-            HostProduct(int(p.pull or 0), q.semiring, q.flip, q.nout, q.ninner, q.vector, masked, made)
+            HostProduct(int(m or 0), q.semiring, q.flip, q.nout, q.ninner, u, masked, made, compared)
         )
         self.lifetimes.kept += [part for item in (q.vector, made, masked and masked.store) for part in halves(item)]
         return after
@@ -338,7 +348,10 @@ class Products(Numbers):
 
 
 class HostProduct(NamedTuple):
-    """A product that the host executes where the matrix is large; matrix: its number."""
+    """A product that the host executes where the matrix is large.
+
+    matrix: its number.  compared: whether the program tells whether the vector has all columns that have entries.
+    """
 
     matrix: int
     semiring: Any
@@ -348,6 +361,7 @@ class HostProduct(NamedTuple):
     vector: Any
     mask: Mask | None
     made: Any
+    compared: bool
 
 
 class _Product:

@@ -46,27 +46,43 @@ class Requests(Writes):
         assert target is not None
         driver, c = self.set_of(a), self.size(made.size)
         self.touch([*self.operands(a), *reads], [target, values])
-        sparse, fresh = "false" if driver is None else f"{driver}.sparse({n})", target
+        sparse, fresh, items = "false", target, n
         if driver is not None:
-            self.prefer_list(driver, n)
+            sparse, items = f"{driver}.followed({n})", f"({driver}.followed({n}) ? {driver}.length() : {n})"
+            self.prefer_list(driver, n, "outdated")
             fresh = self._fresh(made, sparse)
-        self.point(self.items(a))
+        self.point(items)
         k = self.counter()
+        listed, offsets = self._list_text(made)
         store = f"{values}[i] = {self.value(a, 'i')}; " if values else ""
         keep = f"[&](i64 i) {{ if (!({test})) return false; {store}return true; }}"
         word = f"[&](i64 w) {{ return {f'valid_bits({n}, w)' if driver is None else f'{driver}.words[w]'}; }}"
-        dense = f"keep_words(g, {target}, {k}, {self.shift(c)}, {n}, {word}, keep);"
+        form = f"{k}, b.c{k}, {self.shift(c)}, {offsets}"
+        dense = f"keep_words<{listed}>(g, {target}, {form}, {n}, {word}, keep);"
         self.put("{")
         self.put(f"    const auto keep = {keep};")
         if driver is None:
             self.put(f"    {dense}")
         else:
-            self.put(f"    if ({sparse}) keep_listed(g, {fresh}, {k}, b.c{k}, {self.shift(c)}, {driver}, keep);")
+            self.put(f"    if ({sparse}) keep_listed(g, {fresh}, {form}, {driver}, keep);")
             self.put(f"    else {dense}")
         self.put("}")
         if driver is not None:
             self._exchange(target, fresh, sparse)
-        self.counted(c, target, k, listed=f"{sparse} ? 1 : 0" if driver else "0")
+        self.counted(c, target, k, listed=self._listed_text(made, sparse))
+
+    def _list_text(self, made: Any) -> tuple[str, str]:
+        """Return the texts of whether a pass over words lists its result, and of the rows whose edges it counts."""
+        m = self.edged.get(self.size(made.size))
+        pushed = m is not None and self.lifetimes.multiplied(made.words)
+        return self._listed(made), f"a.P{m}" if pushed else "nullptr"
+
+    def _listed_text(self, made: Any, sparse: str) -> str:
+        """Return the kind of the list of a result that was filled along a list (`sparse`), or by a pass over words."""
+        listed, offsets = self._list_text(made)
+        kind = "1" if offsets == "nullptr" else "2"
+        few = f"{self.set_of(made)}.count * i64(SPARSE_SHARE) <= {self.n(made)}" if listed == "true" else "false"
+        return f"{sparse} || {few} ? {kind} : 0"
 
     def _select(self, q: Any, made: Any, place: Place) -> None:
         producer = self.deferred.get(id(q.a.values))
@@ -165,8 +181,9 @@ class Requests(Writes):
             return f"[&](i64 w) {{ return {text}; }}"
 
         self.put("{")
-        base = f"g, {fresh}, {k}, b.c{k}, {self.shift(c)}"
-        dense = f"keep_words(g, {target}, {k}, {self.shift(c)}, {n}, "
+        listed, offsets = self._list_text(made)
+        base = f"g, {fresh}, {k}, b.c{k}, {self.shift(c)}, {offsets}"
+        dense = f"keep_words<{listed}>(g, {target}, {k}, b.c{k}, {self.shift(c)}, {offsets}, {n}, "
         if intersects:
             if len(sets) == 2:
                 self.put(f"    const auto keep = {keep(f'{in_a} && {in_b} && {admitted}', both)};")
@@ -192,7 +209,7 @@ class Requests(Writes):
         self.put("}")
         if sparse != "false":
             self._exchange(target, fresh, sparse)
-        self.counted(c, target, k, listed=f"({sparse}) ? 1 : 0" if sparse != "false" else "0")
+        self.counted(c, target, k, listed=self._listed_text(made, f"({sparse})"))
 
     # -- positions by index --------------------------------------------------------------------------------
 
@@ -212,8 +229,10 @@ class Requests(Writes):
         counter = self.counter()
         keep = f"[&](i64 i) {{ const i64 j = {k}; if (!{self.has(u, 'j')}) return false; {store}return true; }}"
         word = f"[&](i64 w) {{ return valid_bits({n}, w); }}"
-        self.put(f"keep_words(g, {target}, {counter}, {self.shift(c)}, {n}, {word}, {keep});")
-        self.counted(c, target, counter, listed="0")
+        listed, offsets = self._list_text(made)
+        form = f"{counter}, b.c{counter}, {self.shift(c)}, {offsets}"
+        self.put(f"keep_words<{listed}>(g, {target}, {form}, {n}, {word}, {keep});")
+        self.counted(c, target, counter, listed=self._listed_text(made, "false"))
 
     def _index_home(self, index: Any) -> str | None:
         return f"b.{self.home(index.array)}" if isinstance(index.array, Values) else None

@@ -20,7 +20,7 @@ from .program_counters import FIRST_COUNTER
 TYPES = {"int": "i64", "float": "f64", "bool": "i64"}
 
 
-_Pending = tuple[dict[str, set[str]], list[str], set[str]]
+_Pending = tuple[dict[str, set[str]], list[str], set[str], dict[str, str]]
 
 
 def _untouched() -> dict[str, set[str]]:
@@ -45,6 +45,8 @@ class Text(ProgramText):
         self.points = 0
         self.counters = FIRST_COUNTER
         self._touched = _untouched()
+        # Values that were written at the entries of a vector alone, by the threads that visit these: its positions.
+        self._visited: dict[str, str] = {}
         self._waiting: list[str] = []  # statements for behind the next barrier
         self._awaited: set[str] = set()  # the variables that they assign
         # Positions to which a request since the last barrier adds those of another vector (1), or from which it removes
@@ -56,6 +58,8 @@ class Text(ProgramText):
         # Matrices of which a product reads tiles of rows, and the rows that have entries.
         self.tiled: set[str] = set()
         self.present: set[str] = set()
+        # Those of which a vector may have all columns that have entries.
+        self.covered: set[str] = set()
 
     # -- numbers -------------------------------------------------------------------------------------------
 
@@ -193,18 +197,21 @@ class Text(ProgramText):
         *,
         local_reads: Iterable[str | None] = (),
         local_writes: Iterable[str | None] = (),
+        visits: str | None = None,
     ) -> None:
         """Put a barrier here if a request with these operands must not run beside those since the last one.
 
         local_reads, local_writes: values that the thread of position i alone reads and writes at i, in a loop over all
-        positions, where each thread always has the same ones.
+        positions, where each thread always has the same ones.  visits: the positions whose entries the request visits,
+        at which alone it reads values: a thread visits those that it visited before.
         """
         now = {
             kind: {name for name in names if name}
             for kind, names in (("r", reads), ("w", writes), ("lr", local_reads), ("lw", local_writes))
         }
         past = self._touched
-        touches = now["r"] | now["w"] | now["lr"] | now["lw"]
+        same = {name for name, positions in self._visited.items() if positions == visits}
+        touches = (now["r"] - same) | now["w"] | now["lr"] | now["lw"]
         clash = (
             touches & (past["w"] | self._awaited)
             or (now["w"] | now["lw"]) & past["r"]
@@ -215,6 +222,12 @@ class Text(ProgramText):
             self.barrier()
         for kind, names in now.items():
             self._touched[kind] |= names
+        for name in now["w"] | now["lw"]:
+            self._visited.pop(name, None)
+
+    def visited(self, positions: str, values: str) -> None:
+        """Note that the request whose `touch` was the last one wrote values at the entries that it visits alone."""
+        self._visited[values] = positions
 
     def known(self, *variables: str | None) -> None:
         """Put a barrier here if the numbers of entries are assigned behind the next one."""
@@ -231,7 +244,7 @@ class Text(ProgramText):
             self.put("});")
         else:
             self.put("g.barrier();")
-        self._touched, self._awaited, self.changing = _untouched(), set(), {}
+        self._touched, self._awaited, self.changing, self._visited = _untouched(), set(), {}, {}
 
     def settle(self) -> None:
         """Put a barrier if any request has run since the last one."""
@@ -249,18 +262,27 @@ class Text(ProgramText):
 
     def pending(self) -> _Pending:
         """Return what the next barrier separates, for another block of the program."""
-        return {kind: set(names) for kind, names in self._touched.items()}, list(self._waiting), set(self._awaited)
+        touched = {kind: set(names) for kind, names in self._touched.items()}
+        return touched, list(self._waiting), set(self._awaited), dict(self._visited)
 
     def resume(self, pending: _Pending | None = None) -> None:
         """Continue with what `pending` returned; None: behind a barrier."""
-        touched, waiting, awaited = pending or (_untouched(), [], set())
+        touched, waiting, awaited, visited = pending or (_untouched(), [], set(), {})
         self._touched = {kind: set(names) for kind, names in touched.items()}
-        self._waiting, self._awaited, self.changing = list(waiting), set(awaited), {}
+        self._waiting, self._awaited, self.changing, self._visited = list(waiting), set(awaited), {}, dict(visited)
 
     def join_pending(self, other: _Pending) -> None:
         """Continue after two blocks of which one was executed; the same statements wait behind both."""
-        assert other[1] == self._waiting
-        for kind, names in other[0].items():
+        touched, waiting, _, visited = other
+        assert waiting == self._waiting
+        for name in touched["w"] | self._touched["w"]:
+            found = [
+                of.get(name) for of, kinds in ((self._visited, self._touched), (visited, touched)) if name in kinds["w"]
+            ]
+            self._visited.pop(name, None)
+            if len(set(found)) == 1 and found[0] is not None:
+                self._visited[name] = found[0]
+        for kind, names in touched.items():
             self._touched[kind] |= names
 
     def point(self, items: str) -> None:
@@ -273,13 +295,13 @@ class Text(ProgramText):
         )
         self.put(f"s.work += {items};")
 
-    def prefer_list(self, positions: str | None, n: str) -> None:
+    def prefer_list(self, positions: str | None, n: str, condition: str = "unlisted") -> None:
         """List the entries here if they are few and not listed; behind `touch`."""
         if positions is None:
             return
         k = self.counter()
         self.put(
-            f"if ({positions}.unlisted({n})) {{ relist(g, {positions}, {k}, b.c{k}, {n}); "
+            f"if ({positions}.{condition}({n})) {{ relist(g, {positions}, {k}, b.c{k}, {n}); "
             f"g.barrier([&] {{ {positions}.listed = 1; b.c{k} = counted[{k}]; }}); }}"
         )
 
@@ -301,7 +323,7 @@ class Text(ProgramText):
         edges = f" {target}.edges = packing.edges({amount});" if self.edged.get(c) is not None else ""
         packing = f"const Packing packing = {{{self.shift(c)}}}; "
         self.later(
-            f"{{ {packing}{target}.listed = {listed}; {target}.count = packing.rows({amount});{edges} "
+            f"{{ {packing}{target}.count = packing.rows({amount}); {target}.listed = {listed};{edges} "
             f"b.c{k} = counted[{k}]; }}",
             target,
         )

@@ -58,10 +58,13 @@ class Writes(Products):
         if removes and set_in_place and (values is None or values_in_place):
             self._remove(mask, made, target)
             return
-        self.touch(reads, [target, values])
         listed_mask = isinstance(mask, Mask) and not mask.complement and isinstance(mask.store, Bitmap)
         # Whether entries of C may be deleted where the driver has none.
         deletes = (q.replace and mask is not True) or (accum is None and isinstance(t, Bitmap) and not listed_mask)
+        in_place = set_in_place and (values is None or values_in_place)
+        driver = self._driver(t, mask, accum)
+        visits = driver if in_place and not deletes and driver == self.set_of(t) else None
+        self.touch(reads, [target, values], visits=visits)
 
         def change(admitted: str, in_t: str) -> str:
             return (
@@ -70,12 +73,11 @@ class Writes(Products):
                 + (" return false; }" if q.replace else " if (had) { " + had_value + "} return had; }")
             )
 
-        driver = self._driver(t, mask, accum)
         by_mask = (
             isinstance(mask, Mask) and mask.structural and not mask.complement and driver == self.set_of(mask.store)
         )
         sparse = "false"
-        if set_in_place and (values is None or values_in_place) and driver is not None:
+        if in_place and driver is not None:
             sparse = f"{driver}.sparse({n})" + (f" && {source}.sparse({n})" if deletes else "")
             self.prefer_list(driver, n)
             if deletes:
@@ -120,10 +122,13 @@ class Writes(Products):
         """Assign the number of entries behind the next barrier, from those added and removed."""
         shift = self.shift(c)
         added, gone = (f"i64((counted[{n}] - b.c{n}) >> {shift})" for n in (k, k + 1))
-        # A list from which entries were removed is not current.
+        # A list from which entries were removed still has the others.
         self.later(
-            f"{{ const bool along = {sparse}; const i64 added = {added}, gone = {gone}; "
-            f"{target}.listed = {self._listed(made)} && along && gone == 0 && {target}.listed != 0 ? 1 : 0; "
+            f"{{ const bool along = {sparse}; const i64 added = {added}, gone = {gone}, was = {target}.listed; "
+            f"const bool reduced = gone != 0 || was == REDUCED; "
+            f"{target}.listed = !({self._listed(made)} && along) || was == 0 || (added != 0 && was == REDUCED) ? 0 "
+            f": reduced ? REDUCED : 1; "
+            f"if ({target}.listed == REDUCED && was != REDUCED) {target}.edges = {target}.count + added; "
             f"{target}.count = (along ? {target}.count : 0) + added - gone; "
             f"b.c{k} = counted[{k}]; b.c{k + 1} = counted[{k + 1}]; }}",
             target,

@@ -15,9 +15,12 @@
 #include "program_numbers.cuh"
 
 // The positions of the entries of a vector.  listed: 0 the list is not current, 1 it is, 2 `before` as well: the number
-// of edges of all entries before each, in the matrix that vectors of this size are pushed through.
+// of edges of all entries before each, in the matrix that vectors of this size are pushed through; 4 (REDUCED) the list
+// has `edges` positions, of which some were removed from the vector.
+enum { REDUCED = 4 };
 template <class I, class B>
 struct Positions {
+    typedef B Offset;
     u32* words;
     I* list;
     B* before;
@@ -28,10 +31,18 @@ struct Positions {
     DEVICE bool has(i64 i) const { return bit_test(words, i); }
     // Whether a list is worth the pass that makes it.
     DEVICE bool unlisted(i64 size) const {
-        return listed == 0 && count * i64(RELIST_SHARE) <= size && size > i64(ALONE_MOST);
+        return (listed == 0 || listed == REDUCED) && count * i64(RELIST_SHARE) <= size && size > i64(ALONE_MOST);
     }
     // Whether requests follow the list, and do not pass over all positions.
-    DEVICE bool sparse(i64 size) const { return listed != 0 && count * i64(SPARSE_SHARE) <= size; }
+    DEVICE bool sparse(i64 size) const {
+        return listed != 0 && listed != REDUCED && count * i64(SPARSE_SHARE) <= size;
+    }
+    // The same for requests that test whether a position is still there.
+    DEVICE i64 length() const { return listed == REDUCED ? edges : count; }
+    DEVICE bool followed(i64 size) const {
+        return sparse(size) || (listed == REDUCED && edges * i64(SPARSE_SHARE) <= size);
+    }
+    DEVICE bool outdated(i64 size) const { return unlisted(size) && !(listed == REDUCED && edges <= 2 * count + 32); }
 };
 
 // Enters the one entry of an input, whose index the state has in the place of a number of edges (`listed` is 3), in an
@@ -70,6 +81,13 @@ DEVICE void clear_words(u32* words, i64 size) {
 DEVICE void copy_presence(u32* to, const u32* from, i64 size) {
     for (i64 w = group_thread(); 32 * w < size; w += group_threads()) to[w] = word_at(from, size, w);
 }
+// The words, of those of this thread, in which a vector lacks positions that are needed; null: unknown ones.
+DEVICE u64 missing_words(const u32* needed, const u32* words, i64 size) {
+    if (needed == nullptr) return 1;
+    u64 missing = 0;
+    for (i64 w = group_thread(); 32 * w < size; w += group_threads()) missing += (needed[w] & ~words[w]) != 0;
+    return missing;
+}
 template <class T>
 DEVICE void copy_array(T* to, const T* from, i64 count) {
     for (i64 q = group_thread(); q < count; q += group_threads()) to[q] = from[q];
@@ -104,8 +122,9 @@ DEVICE void each_entry(const S& u, i64 size, F f) {
 // Removes all entries.
 template <class S>
 DEVICE void clear(S& u, i64 size) {
-    if (u.sparse(size)) {
-        for (i64 q = group_thread(); q < u.count; q += group_threads()) store_relaxed(u.words + (i64(u.list[q]) >> 5), 0u);
+    if (u.followed(size)) {
+        const i64 listed = u.length();
+        for (i64 q = group_thread(); q < listed; q += group_threads()) store_relaxed(u.words + (i64(u.list[q]) >> 5), 0u);
     } else {
         clear_words(u.words, size);
     }
@@ -121,16 +140,26 @@ DEVICE void relist(Group& g, const S& u, int k, u64 base, i64 size) {
         for (; bits; bits &= bits - 1) u.list[place++] = 32 * w + __ffs(int(bits)) - 1;
     }
 }
-// Fills an empty u with the entries of `driver` for which keep(i), along its list.
+// The edges of a row of the matrix that vectors are pushed through; 0 where `offsets` is null.
+template <class P>
+DEVICE i64 edges_of(const P* offsets, i64 i) {
+    return offsets == nullptr ? 0 : i64(offsets[i + 1]) - i64(offsets[i]);
+}
+// Fills an empty u with the entries of `driver` for which keep(i), along its list; with the edges before each, where
+// `offsets` is not null.
 template <class S, class D, class Keep>
-DEVICE void keep_listed(Group& g, const S& u, int k, u64 base, int shift, const D& driver, Keep keep) {
-    for (i64 first = Group::rank() * BLOCK; first < driver.count; first += Group::size() * BLOCK) {
+DEVICE void keep_listed(Group& g, const S& u, int k, u64 base, int shift, const typename S::Offset* offsets,
+                        const D& driver, Keep keep) {
+    const Packing packing = {shift};
+    const i64 length = driver.length();
+    for (i64 first = Group::rank() * BLOCK; first < length; first += Group::size() * BLOCK) {
         const i64 q = first + threadIdx.x;
-        const i64 i = q < driver.count ? i64(driver.list[q]) : 0;
-        const bool kept = q < driver.count && keep(i);
-        const u64 place = g.reserve(k, u64(kept) << shift) - base;
+        const i64 i = q < length ? i64(driver.list[q]) : 0;
+        const bool kept = q < length && (driver.listed != REDUCED || driver.has(i)) && keep(i);
+        const u64 place = g.reserve(k, kept ? packing.pack(1, edges_of(offsets, i)) : 0) - base;
         if (kept) {
-            u.list[place >> shift] = i;
+            u.list[packing.rows(place)] = i;
+            if (offsets != nullptr) u.before[packing.rows(place)] = packing.edges(place);
             atomicOr(u.words + (i >> 5), 1u << (i & 31));
         }
     }
@@ -146,9 +175,12 @@ DEVICE void claim_listed(Group& g, const S& u, int k, u64 base, int shift, const
         if (found) u.list[place >> shift] = j;
     }
 }
-// Writes all words of u: the positions for which keep(i), among the bits of word(w).
-template <class S, class Word, class Keep>
-DEVICE void keep_words(Group& g, const S& u, int k, int shift, i64 size, Word word, Keep keep) {
+// Writes all words of u: the positions for which keep(i), among the bits of word(w).  LISTED: lists them, too, if they
+// are so few that requests follow the list; with the edges before each, where `offsets` is not null.
+template <bool LISTED, class S, class Word, class Keep>
+DEVICE void keep_words(Group& g, const S& u, int k, u64 base, int shift, const typename S::Offset* offsets, i64 size,
+                       Word word, Keep keep) {
+    const Packing packing = {shift};
     u64 mine = 0;
     const i64 each = words_at_once(size);
     for (i64 first = group_warp() * each; 32 * first < size; first += group_warps() * each) {
@@ -162,10 +194,31 @@ DEVICE void keep_words(Group& g, const S& u, int k, int shift, i64 size, Word wo
         }
         if (lane_id() < each && 32 * (first + lane_id()) < size) {
             u.words[first + lane_id()] = kept;
-            mine += u64(__popc(kept)) << shift;
+            mine += packing.pack(__popc(kept), 0);
+            if (LISTED && offsets != nullptr) {
+                for (u32 bits = kept; bits; bits &= bits - 1) {
+                    mine += u64(edges_of(offsets, 32 * (first + lane_id()) + __ffs(int(bits)) - 1));
+                }
+            }
         }
     }
-    g.count(k, mine);
+    if constexpr (!LISTED) {
+        g.count(k, mine);
+        return;
+    }
+    u64 place = g.reserve(k, mine) - base;
+    if (mine == 0) return;
+    // A lane reads the words again that it has written.
+    for (i64 first = group_warp() * each; 32 * first < size; first += group_warps() * each) {
+        const i64 w = first + lane_id();
+        for (u32 bits = lane_id() < each && 32 * w < size ? u.words[w] : 0u; bits; bits &= bits - 1) {
+            const i64 q = packing.rows(place), i = 32 * w + __ffs(int(bits)) - 1;
+            if (q * i64(SPARSE_SHARE) > size) return;
+            u.list[q] = i;
+            if (offsets != nullptr) u.before[q] = packing.edges(place);
+            place += packing.pack(1, edges_of(offsets, i));
+        }
+    }
 }
 // Changes u at the positions of `driver`: change(i, had) returns whether u has an entry at i then.  k, k + 1: count what
 // is added, and what is removed.  LISTED: the list of u grows if it was current.
@@ -186,7 +239,7 @@ DEVICE void change_listed(Group& g, const S& u, int k, u64 base, int shift, cons
         }
         if constexpr (LISTED) {
             const u64 place = g.reserve(k, u64(has && !had) << shift) - base;
-            if (u.listed && has && !had) u.list[u.count + i64(place >> shift)] = i;
+            if (u.listed && u.listed != REDUCED && has && !had) u.list[u.count + i64(place >> shift)] = i;
         } else {
             added += u64(has && !had) << shift;
         }
