@@ -9,11 +9,13 @@ from ..engines import traced, tracing
 from ..engines.program import Program
 from ..engines.spec_lists import VectorList
 from ..engines.traced import Number, Untraceable
+from ..facade.matrix import Matrix
 from ..facade.vector import Vector
 from .expressions import Undefined
 from .keys import held_names, is_list
 from .kinds import Kind
 from .lists import TracedList
+from .matrices import operand
 from .trace import Retrace, Tracer
 
 
@@ -43,7 +45,7 @@ def traced_program(
     """
     for _ in range(64):
         tracer = Tracer(assumed, inline, device)
-        made: dict[int, Any] = {}
+        made: dict[int, Any] = {}  # of vectors, lists and matrices
         inputs: list[Any] = []
         names: list[str] = []
         arguments: dict[str, Any] = {}
@@ -69,6 +71,8 @@ def traced_program(
                 elif type(value) in (int, float) and name not in static:
                     symbol = arguments[name] = Number(type(value).__name__, origins=frozenset({name}))
                 else:
+                    if type(value) is Matrix:
+                        value = made.setdefault(id(value), operand(value))
                     arguments[name] = value
                     continue
                 inputs.append(tracer._named(name, symbol))

@@ -17,7 +17,7 @@ from ..exceptions import InvalidType, NotSupported, OutOfMemory
 from ..facade.holder import Holder
 from ..facade.matrix import Matrix
 from ..facade.vector import Vector
-from . import build, plans, source
+from . import build, matrices, plans, source
 from .entries import Entry, LoopResult
 from .keys import Callee, Unknown, check_aliases, constants, is_helper, is_list
 
@@ -37,13 +37,23 @@ class Unsettled(Untraceable):
 
 
 class _Family:
-    """The programs of a loop for variables of the same types: what they assume, and those of each constants."""
+    """The programs of a loop for variables of the same types: what they assume, and the last ones of each constants."""
 
     __slots__ = ("assumed", "entries", "static")
 
     def __init__(self) -> None:
         self.assumed: dict[Any, Any] = {}
         self.static: set[str] = set()
+        self.entries: dict[Any, list[Entry]] = {}
+
+
+class _Known:
+    """The programs of a family for certain matrices."""
+
+    __slots__ = ("entries", "family")
+
+    def __init__(self, family: _Family) -> None:
+        self.family = family
         self.entries: dict[Any, Entry | Untraceable] = {}
 
 
@@ -72,6 +82,7 @@ class Compiled(Callee):
         self._strict = strict
         self._source: source.Source | None = None
         self._families: dict[tuple[Any, ...], _Family] = {}
+        self._known: dict[tuple[Any, ...], _Known] = {}
 
     def __call__(self, *args: Any, **named: Any) -> Any:  # noqa: D102  # the docstring is that of the function
         function = (self._source or self._rewritten()).function
@@ -192,29 +203,58 @@ class Compiled(Callee):
             scope = _mentioned(site, scope)
             check_aliases(scope, [*site.outside.values(), *scope.values()])
             return self._traced(site, scope, _Family())
-        kinds = tuple(key)
-        family = self._families.get(kinds)
-        if family is None:
-            _limit(self._families)
-            family = self._families.setdefault(kinds, _Family())
-        found = family.entries.get(constants(scope, family.static) if family.static else ())
+        exact = tuple(key)
+        known = self._known.get(exact)
+        found = None
+        if known is not None:
+            static = known.family.static
+            found = known.entries.get(constants(scope, static) if static else ())
         if found is None or (isinstance(found, Entry) and not found.valid()):
             scope = _mentioned(site, scope)
-            try:
-                found = self._traced(site, scope, family)
-            except Untraceable as reason:
-                found = reason
-            _limit(family.entries)
-            family.entries[constants(scope, family.static)] = found
+            family = self._family(site, scope, exact)
+            found = self._other(family, site, scope)
+            if found is None:
+                try:
+                    found = self._traced(site, scope, family)
+                    _limit(family.entries)
+                    # Structures may be symmetric or not.
+                    traced = family.entries.setdefault(constants(scope, family.static), [])
+                    traced[:] = [*traced[-1:], found]
+                except Untraceable as reason:
+                    found = reason
+            if known is None or known.family is not family:
+                _limit(self._known)
+                known = self._known[exact] = _Known(family)
+            _limit(known.entries)
+            known.entries[constants(scope, family.static)] = found
         if isinstance(found, Untraceable):
             raise found
         return found
 
+    def _family(self, site: source.Site, scope: dict[str, Any], exact: tuple[Any, ...]) -> _Family:
+        """Return the family of the programs for these types: one for all matrices of the same kinds."""
+        kinds = tuple(site.variables.key(scope, matrices.kind))
+        stores = [id(value.operand[0]) for value in scope.values() if isinstance(value, Matrix)]
+        key = kinds + exact[len(kinds) :] + tuple(map(stores.index, stores))
+        family = self._families.get(key)
+        if family is None:
+            _limit(self._families)
+            family = self._families.setdefault(key, _Family())
+        return family
+
+    def _other(self, family: _Family, site: source.Site, scope: dict[str, Any]) -> Entry | None:
+        """Return the program of a family that was traced with other matrices, for these."""
+        for entry in reversed(family.entries.get(constants(scope, family.static), ())):
+            found = entry.with_matrices(scope, site.outside.matrices())
+            if found is not None:
+                return found
+        return None
+
     def _traced(self, site: source.Site, scope: dict[str, Any], family: _Family) -> Entry:
         if isinstance(site.traced, Untraceable):
             raise site.traced
-        matrices = site.outside.matrices()
-        device = _device(scope, matrices)
+        others = site.outside.matrices()
+        device = _device(scope, others)
         if engine_for(device) not in ("cpu", "cuda"):
             raise Untraceable(_ONE_BY_ONE)
         token = recording.LOG.set(None)  # what is recorded is not executed
@@ -237,7 +277,7 @@ class Compiled(Callee):
             raise (_unsettled(family) or Untraceable(f"{type(error).__name__}: {error}")) from error
         finally:
             recording.LOG.reset(token)
-        return Entry(made, scope, matrices, device)
+        return Entry(made, scope, others, device)
 
     def _inline(self, function: Any) -> Callable[..., Any] | None:
         """Return the form of another function that a traced loop calls: a compiled one, or one of the same package."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import weakref
 from typing import Any, NamedTuple
 
@@ -9,7 +10,9 @@ from ..engines.program import ProgramResult
 from ..engines.traced import Untraceable
 from ..facade.matrix import Matrix
 from ..facade.vector import Vector
+from ..formats import CSR
 from .build import Traced
+from .matrices import Roles
 
 
 class LoopResult(NamedTuple):
@@ -58,11 +61,31 @@ class Entry:
         self.lists = {name: (at[id(listed.symbol)], *listed.description()) for name, listed in tracer.lists.items()}
         self.returns = [(form, [at[id(item)] for item in items]) for form, items in tracer.returns]
         self._inputs = [(name, type(scope[name]) is list, isinstance(scope[name], Vector)) for name in made.inputs]
-        matrices = [value.operand[0] for value in (*scope.values(), *others) if isinstance(value, Matrix)]
-        program.held = [a.pattern for a in matrices] + [
+        matrices = _stores(scope, others)
+        self._roles = None if tracer.recorder.reads_matrices else Roles(matrices)
+        if self._roles is not None:
+            program.roles = self._roles.named
+        self._hold(matrices)
+
+    def _hold(self, matrices: list[CSR]) -> None:
+        self.program.held = [a.pattern for a in matrices] + [
             other for a in matrices for other in (a.pattern.facts.get("transpose"), a.cache.get("transpose"))
         ]
         self._stores = [weakref.ref(a) for a in matrices]
+
+    def with_matrices(self, scope: dict[str, Any], others: list[Matrix]) -> Entry | None:
+        """Return the entry of the same program for other matrices of the same kinds; None if it is to be traced."""
+        compiled, stores = self.program.compiled, _stores(scope, others)
+        if self._roles is None or compiled is None or compiled.roles is None:
+            return None
+        taken = self._roles.taken(compiled.roles, stores)
+        if taken is None:
+            return None
+        made = copy.copy(self)
+        made.program = copy.copy(self.program)
+        made._hold(stores)
+        made.program.compiled = compiled.with_matrices(taken, made.program.held)
+        return None if made.program.compiled is None else made
 
     def valid(self) -> bool:
         """Return whether the stores that identify the entry still exist, so that none has the identity of another."""
@@ -106,6 +129,10 @@ class Entry:
             return LoopResult(False, None, names, result.iterations if result.exit else None)
         form, items = self.returns[result.exit - 1]
         return LoopResult(True, _returned(form, [outputs[at] for at in items], scope, names), names)
+
+
+def _stores(scope: dict[str, Any], others: list[Matrix]) -> list[CSR]:
+    return [value.operand[0] for value in (*scope.values(), *others) if isinstance(value, Matrix)]
 
 
 def _vector(store: Any, like: Any) -> Vector:

@@ -22,6 +22,7 @@ from ..facade.vector import Vector
 from ..facade.writing import Target
 from ..symbolic import Symbolic
 from .lists import TracedList
+from .matrices import Operand
 
 
 class Undefined:
@@ -138,7 +139,7 @@ class Expressions:
             if getattr(function, "__name__", "") in _READING:
                 return False
             of = of if isinstance(of, type) else type(of)
-            return issubclass(of, (*IMMUTABLE, Number)) or of.__module__.startswith(_PURE_MODULES)
+            return issubclass(of, (*IMMUTABLE, Number, Operand)) or of.__module__.startswith(_PURE_MODULES)
         module = getattr(function, "__module__", None) or type(function).__module__
         return module.startswith(_PURE_MODULES) or type(function).__module__.startswith(_PURE_MODULES)
 

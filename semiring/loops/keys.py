@@ -8,7 +8,7 @@ import inspect
 import operator
 import types
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -60,8 +60,10 @@ class Variables:
         self.varying: set[tuple[str, int]] = set()
         self._isos: dict[tuple[str, int], bytes] = {}
 
-    def key(self, scope: dict[str, Any]) -> list[Any]:
+    def key(self, scope: dict[str, Any], matrix: Callable[[Matrix], Any] | None = None) -> list[Any]:
         """Return what a program depends on: types, and which variables name one object.
+
+        matrix: what it depends on of a Matrix; by default which it is.
 
         Raises
         ------
@@ -98,7 +100,7 @@ class Variables:
                 if kind is list:
                     named.append(id(value))
                     lists = True
-                parts.append(described(value))
+                parts.append(described(value) if matrix is None or not isinstance(value, Matrix) else matrix(value))
                 callee = _outside_of(value, self._package) if callable(value) else None
                 if callee is not None:
                     parts.append(callee.key())

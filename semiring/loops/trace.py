@@ -20,6 +20,7 @@ from .branches import Branches, Region
 from .expressions import Undefined, is_static, unchanged
 from .kinds import Kind, as_kind, joined, placeholder
 from .lists import TracedList
+from .matrices import Operand
 
 
 class Retrace(Exception):
@@ -402,6 +403,9 @@ class Tracer(Branches):
             return ("tuple", [self._output(item, outputs, moves, scope) for item in value])
         elif isinstance(value, (list, dict)):
             raise Untraceable(f"a {type(value).__name__} that is returned from a loop")
+        elif isinstance(value, Operand):
+            self.recorder.reads_matrices = True
+            return ("constant", value.matrix)
         else:
             return ("constant", value)
         outputs.append(made)

@@ -361,7 +361,9 @@ def test_a_program_is_traced_once_for_types(monkeypatch: pytest.MonkeyPatch) -> 
     assert len(calls) == 1
     steps(A, Vector.from_dense([1, 1]), 1.0)
     assert len(calls) == 2
-    steps(A * 2.0, Vector.from_dense([1.0, 1.0]), 1.0)
+    doubled = steps(A * 2.0, Vector.from_dense([1.0, 1.0]), 1.0)  # another matrix of the same kind
+    assert (len(calls), doubled.to_dict()) == (2, {0: 8.0, 1: 8.0})
+    steps(A.dup(int), Vector.from_dense([1.0, 1.0]), 1.0)
     assert len(calls) == 3
 
 
