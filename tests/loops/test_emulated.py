@@ -56,6 +56,7 @@ def _tuned(monkeypatch: pytest.MonkeyPatch, number: int) -> None:
     names = ("ALONE_MOST", "ALONE_LEAST", "SPARSE_SHARE", "RELIST_SHARE", "HOST_ENTRIES")
     for name, value in zip(names, _TUNINGS[number % len(_TUNINGS)], strict=True):
         monkeypatch.setattr(program_tuning, name, value)
+    monkeypatch.setattr(program_tuning, "HOST_MASKED", program_tuning.HOST_ENTRIES)
     for name, value in (("PROGRAM_BLOCK", emulated.BLOCK), ("SOME_BLOCKS", 2), ("SOME_MOST", 30), ("SOME_LEAST", 20)):
         monkeypatch.setattr(program_tuning, name, value)
 

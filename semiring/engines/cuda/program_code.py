@@ -17,9 +17,10 @@ import numpy as np
 from ...dtypes import c_name
 from ...formats import Bitmap, Full
 from ..program import Block, Branch, Compute, Leave, Loop, Move, Program, Request, Values
-from ..program_lifetimes import Place, halves
+from ..program_lifetimes import Place, all_steps, halves
 from ..spec_lists import VectorList
 from ..traced import Number, Untraceable
+from . import program_tuning
 from .program_lists import Lists
 from .program_text import TYPES
 from .program_tuning import program_constants
@@ -104,6 +105,8 @@ class Code(Lists):
     def text(self) -> str:
         """Return what follows `semiring.cuh`: with the includes that it names."""
         named = program_constants()
+        if sum(isinstance(step, Request) for step in all_steps(self.program.body)) >= program_tuning.LONG_PROGRAM:
+            named["PROGRAM_RESIDENT"] = program_tuning.LONG_RESIDENT
         head = constants(
             **{name.removeprefix("PROGRAM_"): value for name, value in named.items()}, COUNTERS=self.counters
         )

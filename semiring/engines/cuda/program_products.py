@@ -280,7 +280,7 @@ class Products(Numbers):
         self.points += 1
         after, m, u = self.points, p.pull or "", q.vector
         masked = mask if isinstance(mask, Mask) else None
-        self.put(f"if (a.nvals{m} >= i64(HOST_ENTRIES)) {{")
+        self.put(f"if (a.nvals{m} >= i64({'HOST_ENTRIES' if masked is None else 'HOST_MASKED'})) {{")
         compared = masked is None and isinstance(u, Bitmap) and isinstance(u.values, Values)
         if compared:
             self.covered.add(m)

@@ -16,6 +16,10 @@ PROGRAM_RESIDENT: Final = _row(
     "PROGRAM_RESIDENT", 3, "measured", "kron22, kron24, path of 10^5, core numbers of kron22, ms, with PROGRAM_BLOCK: "
     "2 x 512 0.58 1.15 532 298, 3 x 512 0.53 0.95 593 266, 4 x 256 0.70 1.30 508 240, 1 x 1024 0.58 1.07 645 458",
 )  # fmt: skip
+LONG_PROGRAM: Final = _row("LONG_PROGRAM", 5, "measured", "requests from which on a program has LONG_RESIDENT blocks")
+LONG_RESIDENT: Final = _row(
+    "LONG_RESIDENT", 2, "measured", "fewer have more registers; H100, core numbers of kron20: 3 48.8 ms, 2 37.8",
+)  # fmt: skip
 ALONE_MOST: Final = _row(
     "ALONE_MOST", 2048, "measured",
     "items of a request that a block processes alone; grid of 2000 x 2000: 0 67 ms, 8192 119",
@@ -30,7 +34,14 @@ SOME_LEAST: Final = _row("SOME_LEAST", 1 << 15, "reasoned", "as ALONE_LEAST, for
 SPARSE_SHARE: Final = _row("SPARSE_SHARE", 8, "reasoned", "a list of fewer entries than 1 in 8 is followed")
 FEW_EDGES: Final = _row("FEW_EDGES", 256, "reasoned", "edges that are pushed without a comparison of costs")
 RELIST_SHARE: Final = _row("RELIST_SHARE", 64, "reasoned", "fewer entries than 1 in 64 are listed first")
-HOST_ENTRIES: Final = _row("HOST_ENTRIES", 1 << 23, "reasoned", "a pull of so many entries outweighs two launches")
+HOST_ENTRIES: Final = _row(
+    "HOST_ENTRIES", 1 << 23, "measured",
+    "a pull of so many entries outweighs two launches; H100, 20 ranks of kron20: 7.2 ms, by programs alone 12.5",
+)  # fmt: skip
+HOST_MASKED: Final = _row(
+    "HOST_MASKED", 1 << 26, "measured",
+    "the same under a mask, which the engine cannot rank; H100, independent set of kron20: 4.5 ms, by the host 5.3",
+)  # fmt: skip
 WATCHED_CYCLES: Final = _row("WATCHED_CYCLES", 1 << 28, "reasoned", "0.15 s, then a signal is answered")
 
 
