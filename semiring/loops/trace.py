@@ -195,7 +195,21 @@ class Tracer(Branches):
         loop = region.loop
         assert loop is not None
         loop.test = bool(value) if is_static(value) else traced.truth(value)
+        self.recorder.settle()
+        if written := self._written(region):
+            raise Untraceable(f"a write to {min(written)} in the condition of the loop")
         self.recorder.block = loop.body
+
+    @staticmethod
+    def _written(region: Region) -> set[str]:
+        """Return the vectors that are written in place since the head of a loop."""
+        holders, heads, phis = region.holders, region.heads, region.phis
+        found = {n for n, h in holders.items() if h.store is not phis.get(("in place", n), region.stores[n])}
+        return found | {
+            n
+            for n, h in heads.items()
+            if isinstance(h, Vector) and ("name", n) in phis and h.store is not phis["name", n]
+        }
 
     def _carried(self, region: Region, scope: dict[str, Any]) -> list[Move]:
         """Return the moves that make the present state that of what a loop carries; corrects assumptions."""
@@ -206,14 +220,7 @@ class Tracer(Branches):
         for name, value in scope.items():
             if isinstance(value, Vector) and id(value) in self.recorder.own:
                 bound.setdefault(id(value), []).append(name)
-        written = {
-            n for n, h in region.holders.items() if h.store is not region.phis.get(("in place", n), region.stores[n])
-        }
-        written |= {
-            n
-            for n, h in region.heads.items()
-            if isinstance(h, Vector) and ("name", n) in region.phis and h.store is not region.phis["name", n]
-        }
+        written = self._written(region)
         for every in bound.values():
             # A variable without a value before the iteration and after it names nothing else then.
             names = [name for name in every if not self._is_temporary(region, name)]
