@@ -325,6 +325,8 @@ def check_target(holder: Any) -> None:
         raise Untraceable("a write to an object that no variable of the function names")
     if recorder is not None and id(holder) in recorder.held:
         raise Untraceable("a write to a Vector that a list holds, too")
+    if recorder is not None and recorder.kept is not None and id(holder) in recorder.kept:
+        raise Untraceable("a write within an expression that Python may not evaluate; write an if statement")
 
 
 def kind_of(value: Any) -> str:

@@ -8,6 +8,8 @@ loop computes, and every rule of it, the types of results included, is that of t
 from __future__ import annotations
 
 import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, cast
 
 import numpy as np
@@ -104,6 +106,8 @@ class Recorder:
         # Objects that a list of vectors holds, too, by identity: the loop may not write to them.
         self.held: dict[int, Any] = {}
         self.appended: set[int] = set()  # those that the loop appends
+        # Objects that may not be written to now, by identity: within an expression that Python may not evaluate.
+        self.kept: weakref.WeakValueDictionary[int, Any] | None = None
         # Stores of the program whose contents are known now: the store with placeholders, and its contents.
         self.constants: list[tuple[Any, Any]] = []
         # Whether a number that may be missing may be read: within a test for None.
@@ -135,6 +139,17 @@ class Recorder:
                 self.expect(result, many=self.likely_many(q.c) and not q.replace)
             case "mxv":
                 self.expect(result, many=self.likely_many(q.vector) and q.mask is None)
+
+    @contextmanager
+    def unwritten(self) -> Iterator[None]:
+        """Refuse writes to objects that exist: the program evaluates an expression that Python may not evaluate."""
+        before = self.kept
+        if before is None:
+            self.kept = weakref.WeakValueDictionary(self.own)
+        try:
+            yield
+        finally:
+            self.kept = before
 
     def emit(self, step: Any) -> None:
         """Add a step."""

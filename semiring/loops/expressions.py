@@ -8,6 +8,7 @@ import math
 import operator
 import types
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -189,7 +190,8 @@ class Expressions:
     def _joined(self, operands: Sequence[Callable[[], Any]], *, stop: bool) -> Any:
         made: Any = None
         for number, operand in enumerate(operands):
-            value = operand()
+            with nullcontext() if made is None else self.recorder.unwritten():
+                value = operand()
             if is_static(value):
                 if bool(value) is stop:
                     return value if made is None else stop
@@ -208,7 +210,8 @@ class Expressions:
         """``a if test else b``."""
         if is_static(test):
             return a() if test else b()
-        first, second = a(), b()
+        with self.recorder.unwritten():
+            first, second = a(), b()
         if isinstance(first, (Vector, Matrix)) or isinstance(second, (Vector, Matrix)):
             raise Untraceable("a conditional expression of vectors; write an if statement")
         return traced.select(traced.truth(test), traced.present(first), traced.present(second))

@@ -101,6 +101,8 @@ class TracedList(Symbolic):
     def _check_change(self) -> None:
         if self._iterating:
             raise Untraceable("a change of a list in a loop over it")
+        if self.recorder.kept is not None:
+            raise Untraceable("a change of a list within an expression that Python may not evaluate")
 
     def begin(self) -> None:
         """Open a loop over the list, in which it does not change."""
