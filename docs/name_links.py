@@ -93,7 +93,7 @@ WORDS: dict[str, tuple[str, ...]] = {
     "large_graphs": ("out of memory", "out of core", "compression", "outofmemory"),
     "distributed": ("mpi", "multi-gpu", "cluster", "several gpus"),
     "own_algorithms": ("custom algorithm",),
-    "compiled_loops": ("sr.compile", "compile a loop", "decorator"),
+    "compiled_loops": ("sr.compile", "sr.while_loop", "while_loop", "compile a loop", "decorator"),
     "operators": ("udf", "user-defined function", "semirings", "monoid"),
     "installation": ("install", "pip install", "conda", "cuda"),
     "first_calls": ("slow first call", "compilation", "jit", "warm up", "warm-up"),

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from .facade.recorder import Recorder
     from .io import generators as random
     from .labels import Labels
-    from .loops import compile
+    from .loops import compile, while_loop
     from .warming import warm
 
 __version__ = "0.2.0"
@@ -68,6 +68,7 @@ __all__ = [
     "use",
     "vstack",
     "warm",
+    "while_loop",
 ]
 
 # Loaded when first named, for they are not needed to make a matrix: the module, or the name in it.
@@ -82,6 +83,7 @@ _LAZY = {
     "Recorder": (".facade.recorder", "Recorder"),
     "random": (".io.generators", None),
     "warm": (".warming", "warm"),
+    "while_loop": (".loops", "while_loop"),
 }
 
 

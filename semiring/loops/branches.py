@@ -49,6 +49,7 @@ class Branches(Expressions):
 
     regions: list[Region]
     ended: bool
+    captured: dict[str, Vector]
 
     def shadow(self, like: Vector, store: Any) -> Vector:
         """Return a new Vector with this store, of the class and the labels of another."""
@@ -56,9 +57,20 @@ class Branches(Expressions):
         made._labels = like._labels
         return self.own(made)  # type: ignore[no-any-return]
 
+    def _everything(self, scope: dict[str, Any]) -> dict[str, Any]:
+        """Return variables with those of functions around the ones that the loop calls."""
+        if not self.captured:
+            return scope
+        others = {
+            name if scope.get(name, value) is value else f"{name} outside": value
+            for name, value in self.captured.items()
+        }
+        return {**others, **scope}
+
     def _scope(self, scope: dict[str, Any]) -> dict[str, Vector]:
         """Return the vectors that variables name, each once, with their contents computed."""
         self.recorder.settle()
+        scope = self._everything(scope)
         found: dict[str, Vector] = {}
         seen: set[int] = set()
         for name in sorted(scope):
@@ -83,7 +95,7 @@ class Branches(Expressions):
     def _settle(self, scope: dict[str, Any]) -> None:
         """Execute what is pending: the program computes it here."""
         self.recorder.settle()
-        for value in scope.values():
+        for value in self._everything(scope).values():
             if isinstance(value, Vector) and id(value) in self.recorder.own:
                 _ = value.store
 

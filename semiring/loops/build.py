@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import types
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -109,6 +110,8 @@ def traced_program(
     raise Untraceable("the types of the variables do not settle")
 
 
-def _parameters(straight: Callable[..., Any]) -> tuple[str, ...]:
+def _parameters(straight: Any) -> tuple[str, ...]:
+    if not isinstance(straight, types.FunctionType):
+        return tuple(straight.parameters)
     code = straight.__code__
-    return tuple(code.co_varnames[1 : code.co_argcount])
+    return code.co_varnames[1 : code.co_argcount]

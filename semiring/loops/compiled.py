@@ -6,7 +6,7 @@ import functools
 import inspect
 import types
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, TypeVar, overload
 
 from ..config import config, default_device, engine_for
@@ -18,6 +18,7 @@ from ..facade.holder import Holder
 from ..facade.matrix import Matrix
 from ..facade.vector import Vector
 from . import build, matrices, plans, source
+from .captures import FORM
 from .entries import Entry, LoopResult
 from .keys import Callee, Unknown, check_aliases, constants, is_helper, is_list
 
@@ -41,9 +42,9 @@ class _Family:
 
     __slots__ = ("assumed", "entries", "static")
 
-    def __init__(self) -> None:
+    def __init__(self, static: Iterable[str]) -> None:
         self.assumed: dict[Any, Any] = {}
-        self.static: set[str] = set()
+        self.static = set(static)
         self.entries: dict[Any, list[Entry]] = {}
 
 
@@ -151,10 +152,13 @@ class Compiled(Callee):
 
     # -- a loop ----------------------------------------------------------------------------------------------
 
-    def _enter(self, number: int, scope: dict[str, Any], again: bool = True) -> LoopResult | None:
+    def _enter(
+        self, number: int, scope: dict[str, Any], again: bool = True, strict: bool | None = None
+    ) -> LoopResult | None:
         """Run the program of a loop; None where the loop runs step by step.
 
         again: the first iteration may run step by step, where variables have their types after it.
+        strict: None for that of the function.
         """
         site = self._rewritten().sites[number]
         if site.over is not None and not is_list(scope.get(site.over)):
@@ -167,15 +171,8 @@ class Compiled(Callee):
         except Untraceable as reason:
             if again and site.restarts and isinstance(reason, Unsettled):
                 return LoopResult(False, None, {}, 0, 1)
-            if self._strict:
-                raise NotSupported(
-                    f"{self._function.__qualname__}, line {site.line}: the loop is not compiled: {reason}"
-                ) from None
-            plans.note(plans.LoopPlan(site.line, str(reason)))
-            log = recording.LOG.get()
-            if log is not None:
-                details = {"line": site.line, "reason": str(reason)}
-                log.append(recording.Call("loop", "step by step", 0.0, details))
+            strict = self._strict if strict is None else strict
+            report_step_by_step(self._function.__qualname__, site.line, reason, strict)
             return None
         if plans.noting():
             plans.note(plans.LoopPlan(site.line, "", entry.program, result))
@@ -202,7 +199,7 @@ class Compiled(Callee):
         except Unknown:
             scope = _mentioned(site, scope)
             check_aliases(scope, [*site.outside.values(), *scope.values()])
-            return self._traced(site, scope, _Family())
+            return self._traced(site, scope, _Family(site.static))
         exact = tuple(key)
         known = self._known.get(exact)
         found = None
@@ -239,7 +236,7 @@ class Compiled(Callee):
         family = self._families.get(key)
         if family is None:
             _limit(self._families)
-            family = self._families.setdefault(key, _Family())
+            family = self._families.setdefault(key, _Family(site.static))
         return family
 
     def _other(self, family: _Family, site: source.Site, scope: dict[str, Any]) -> Entry | None:
@@ -281,6 +278,9 @@ class Compiled(Callee):
 
     def _inline(self, function: Any) -> Callable[..., Any] | None:
         """Return the form of another function that a traced loop calls: a compiled one, or one of the same package."""
+        form = getattr(function, FORM, None) if type(function) is types.FunctionType else None
+        if form is not None:  # it reads variables of the trace
+            return form()  # type: ignore[no-any-return]
         if isinstance(function, Compiled):
             function = function._function
         elif not is_helper(function, (self._function.__module__ or "").partition(".")[0]):
@@ -292,6 +292,16 @@ class Compiled(Callee):
             except NotSupported:
                 return None
         return found
+
+
+def report_step_by_step(name: str, line: int, reason: Any, strict: bool) -> None:
+    """Report why a loop is not compiled, to plans and to `explain`; strict: raise NotSupported."""
+    if strict:
+        raise NotSupported(f"{name}, line {line}: the loop is not compiled: {reason}") from None
+    plans.note(plans.LoopPlan(line, str(reason)))
+    log = recording.LOG.get()
+    if log is not None:
+        log.append(recording.Call("loop", "step by step", 0.0, {"line": line, "reason": str(reason)}))
 
 
 def _unsettled(family: _Family) -> Unsettled | None:

@@ -136,7 +136,8 @@ class Callee:
 _plain: weakref.WeakKeyDictionary[types.FunctionType, Outside] = weakref.WeakKeyDictionary()
 
 
-def _package_of(value: Any) -> str:
+def package_of(value: Any) -> str:
+    """Return the package of the module of a function."""
     return str(getattr(value, "__module__", None) or "").partition(".")[0]
 
 
@@ -147,7 +148,7 @@ def is_helper(value: Any, package: str) -> bool:
     """
     if type(value) is not types.FunctionType or value.__name__ == "<lambda>" or hasattr(value, "__wrapped__"):
         return False
-    if package == _LIBRARY or _package_of(value) != package:
+    if package == _LIBRARY or package_of(value) != package:
         return False
     try:
         read = [cell.cell_contents for cell in value.__closure__ or ()]
@@ -178,7 +179,7 @@ class Outside:
     def __init__(self, function: types.FunctionType, names: list[str] | tuple[str, ...]) -> None:
         cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
         self._globals = function.__globals__
-        self._package = _package_of(function)
+        self._package = package_of(function)
         self._names = [name for name in names if name not in cells]
         self._cells = [cells[name] for name in names if name in cells]
         self._order = [*self._names, *(name for name in names if name in cells)]
@@ -256,7 +257,7 @@ def check_aliases(scope: dict[str, Any], values: list[Any], depth: int = 4) -> N
             function = getattr(value, "__wrapped__", None)
             if isinstance(value, dict):
                 inside += value.values()
-            elif isinstance(function, types.FunctionType) or is_helper(value, _package_of(value)):
+            elif isinstance(function, types.FunctionType) or is_helper(value, package_of(value)):
                 # A function that the loop may call reads its own names.
                 names = inspect.getclosurevars(value if function is None else function)
                 inside += [*names.nonlocals.values(), *names.globals.values()]
@@ -283,7 +284,8 @@ def held_names(scope: dict[str, Any]) -> tuple[str, ...]:
 
 def constants(scope: dict[str, Any], static: set[str]) -> Any:
     """Return the values of the numbers that are constants of a program."""
-    return tuple((name, repr(scope[name])) for name in sorted(static))  # 0.0 is equal to -0.0
+    found = [(name, scope[name]) for name in sorted(static)]
+    return tuple([(name, repr(value)) for name, value in found if type(value) in (int, float)])  # 0.0 is equal to -0.0
 
 
 def constant(value: Any) -> Any:

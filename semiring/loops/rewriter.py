@@ -32,12 +32,10 @@ def assigned_names(statements: Iterable[ast.AST]) -> set[str]:
 
 def parsed_expression(text: str) -> Any:
     """Return the tree of an expression."""
-    """Return the tree of an expression."""
     return ast.parse(text, mode="eval").body
 
 
 def parsed_statement(text: str, line: int) -> ast.stmt:
-    """Return the tree of a statement at a line."""
     """Return the tree of a statement at a line."""
     made = ast.parse(text).body[0]
     set_line(made, line)
@@ -63,9 +61,21 @@ _NAMES_OF = {
 
 def refused(node: ast.AST, what: str | None = None) -> Untraceable:
     """Return the error for a statement or an expression that is not compiled."""
-    """Return the error for a statement or an expression that is not compiled."""
     shown = what or _NAMES_OF.get(type(node), f"a {type(node).__name__}")
     return Untraceable(f"line {getattr(node, 'lineno', '?')}: {shown}")
+
+
+def calls_while_loop(node: ast.Call) -> bool:
+    """Return whether a call is one of `while_loop`, by its name."""
+    function = node.func
+    return (isinstance(function, ast.Attribute) and function.attr == "while_loop") or (
+        isinstance(function, ast.Name) and function.id == "while_loop"
+    )
+
+
+def call_arguments(node: ast.Call) -> list[ast.expr]:
+    """Return the arguments of a call, positional and named ones."""
+    return [*node.args, *(item.value for item in node.keywords)]
 
 
 def _has_elements(target: Any) -> bool:
@@ -83,6 +93,7 @@ class Rewriter(ast.NodeTransformer):
     def __init__(self, local: set[str], tree: ast.AST) -> None:
         self.local = local
         self.tests = 0
+        self._inline: set[int] = set()  # lambdas that are called, not operators
         self._reads = [node for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)]
 
     def _read_outside(self, loop: ast.stmt, names: list[str]) -> list[str]:
@@ -254,18 +265,41 @@ class Rewriter(ast.NodeTransformer):
 
     def visit_Lambda(self, node: ast.Lambda) -> ast.AST:
         """Return an operator of the user as it is; one that reads variables is refused."""
+        if id(node) in self._inline:
+            return self._inlined(node)
         read = {part.id for part in ast.walk(node.body) if isinstance(part, ast.Name)}
         own = {argument.arg for argument in node.args.args}
         if read & self.local - own or node.args.defaults:
             raise refused(node, "a lambda that reads variables of the function")
         return node
 
+    def _inlined(self, node: ast.Lambda) -> ast.AST:
+        """Return a lambda that an inner while_loop calls, as a traced form: it reads the variables as they are then."""
+        before = self.local, self._inline
+        self.local = self.local | {part.arg for part in ast.walk(node.args) if isinstance(part, ast.arg)}
+        self._inline = set()
+        node.body = self._evaluated_once(self.visit(node.body))
+        self.local, self._inline = before
+        return ast.copy_location(ast.Call(parsed_expression(f"{TRACER}.inline"), [node], []), node)
+
     def visit_Call(self, node: ast.Call) -> ast.AST:
         """f(x) -> tracer.call(f, x)."""
+        if calls_while_loop(node):
+            return self._inner_while_loop(node)
         self.generic_visit(node)
         return ast.copy_location(
             ast.Call(parsed_expression(f"{TRACER}.call"), [node.func, *node.args], node.keywords), node
         )
+
+    def _inner_while_loop(self, node: ast.Call) -> ast.AST:
+        """while_loop(lambda v: a, body, state) -> tracer.while_loop(locals(), while_loop, Inline(lambda v: a), ...)."""
+        before, self._inline = self._inline, set(map(id, call_arguments(node)))
+        self.generic_visit(node)
+        self._inline = before
+        made: ast.Call = parsed_expression(f"{TRACER}.while_loop({node.lineno}, locals(), 0)")
+        made.args[2:] = [node.func, *node.args]
+        made.keywords = node.keywords
+        return ast.copy_location(made, node)
 
     def visit_BoolOp(self, node: ast.BoolOp) -> ast.AST:
         """A and b -> tracer.both(lambda: a, lambda: b)."""
@@ -314,5 +348,13 @@ class Rewriter(ast.NodeTransformer):
     @staticmethod
     def _lazy(name: str, operands: list[ast.expr]) -> ast.Call:
         empty = ast.arguments([], [], None, [], [], None, [])
-        later: list[ast.expr] = [ast.Lambda(empty, operand) for operand in operands]
+        later: list[ast.expr] = [ast.Lambda(empty, Rewriter._evaluated_once(operand)) for operand in operands]
         return ast.Call(parsed_expression(f"{TRACER}.{name}"), later, [])
+
+    @staticmethod
+    def _evaluated_once(node: ast.expr) -> ast.expr:
+        """Return an expression that becomes the body of a lambda: its ``locals()`` are not those of the function."""
+        for part in ast.walk(node):
+            if isinstance(part, ast.Call) and ast.unparse(part.func) == f"{TRACER}.while_loop":
+                raise refused(part, "a while_loop within a lambda or a condition; assign its result to a variable")
+        return node

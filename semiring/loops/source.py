@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import copy
+import functools
 import inspect
 import itertools
 import textwrap
@@ -22,7 +23,7 @@ from ..exceptions import NotSupported
 from .keys import Outside, Variables
 from .rewriter import TRACER, Rewriter, assigned_names, parsed_expression, refused, set_line
 
-ENTER, RESULT, REST, VALUE = "__sr_enter", "__sr_result", "__sr_rest", "__sr_value"
+ENTER, RESULT, REST, VALUE, LAMBDA = "__sr_enter", "__sr_result", "__sr_rest", "__sr_value", "__sr_lambda"
 
 
 @dataclass(eq=False)
@@ -34,6 +35,7 @@ class Site:
     outside: what it reads beside its variables: changes of it are changes of the program.
     over: the variable whose items a loop with others in it has; unless it is a list of vectors, the loop is Python's.
     restarts: whether a program may begin after the first iteration.
+    static: variables whose numbers are constants of a program.
     """
 
     line: int
@@ -44,6 +46,7 @@ class Site:
     outside: Outside
     over: str | None = None
     restarts: bool = False
+    static: frozenset[str] = frozenset()
 
 
 @dataclass(eq=False)
@@ -62,7 +65,7 @@ def rewritten(function: types.FunctionType, enter: Callable[[int, dict[str, Any]
     NotSupported
         Where the source is not available.
     """
-    tree, path = _parsed(function)
+    tree, path = parsed(function)
     local = set(function.__code__.co_varnames) | set(function.__code__.co_cellvars)
     sites: list[Site] = []
     body = _with_sites(tree.body, tree, local, function, path, sites)
@@ -71,8 +74,18 @@ def rewritten(function: types.FunctionType, enter: Callable[[int, dict[str, Any]
     return Source(_function(made, function, path, {ENTER: enter, REST: rest}), sites)
 
 
-def _parsed(function: types.FunctionType) -> tuple[ast.FunctionDef, str]:
+def parsed(function: types.FunctionType) -> tuple[ast.FunctionDef, str]:
+    """Return the syntax tree of a function, and its file; of a lambda, that of a function that returns its value.
+
+    Raises
+    ------
+    NotSupported
+        Where the source is not available.
+    """
+    path = inspect.getsourcefile(function) or "<unknown>"
     try:
+        if function.__name__ == "<lambda>":
+            return _lambda(function), path
         lines, first = inspect.getsourcelines(function)
         tree = ast.parse(textwrap.dedent("".join(lines)))
     except (OSError, TypeError, SyntaxError) as error:
@@ -84,12 +97,41 @@ def _parsed(function: types.FunctionType) -> tuple[ast.FunctionDef, str]:
     if len(found) != 1:
         raise NotSupported("sr.compile decorates functions defined by def, which are neither lambdas nor coroutines")
     ast.increment_lineno(tree, first - 1)
-    return found[0], inspect.getsourcefile(function) or "<unknown>"
+    return found[0], path
+
+
+def _lambda(function: types.FunctionType) -> ast.FunctionDef:
+    """Return the tree of a lambda: the innermost one at its line around the positions of its code."""
+    lines, _ = inspect.findsource(function)
+    code = function.__code__
+    positions = [(a, b, c, d) for a, b, c, d in code.co_positions() if a and b and c is not None and d]
+    first = min(((line, column) for line, _, column, _ in positions), default=None)
+    last = max(((line, column) for _, line, _, column in positions), default=None)
+    found: list[ast.Lambda] = []
+    for node in ast.walk(_syntax_tree("".join(lines))):
+        if isinstance(node, ast.Lambda) and node.lineno == code.co_firstlineno:
+            body: Any = node.body
+            around = first is None or (body.lineno, body.col_offset) <= first
+            if around and (last is None or last <= (body.end_lineno, body.end_col_offset)):
+                found.append(node)
+    if not found or (len(found) > 1 and first is None):
+        raise OSError(f"no lambda at line {code.co_firstlineno}")
+    node = copy.deepcopy(found[-1])  # `walk` yields inner ones after those around them
+    names = [*node.args.posonlyargs, *node.args.args]
+    if tuple(item.arg for item in names) != code.co_varnames[: code.co_argcount]:
+        raise OSError("the file has changed")
+    made = _definition(LAMBDA, node.args, [ast.copy_location(ast.Return(node.body), node.body)])
+    return ast.copy_location(made, node)
+
+
+@functools.lru_cache(maxsize=4)
+def _syntax_tree(text: str) -> ast.Module:
+    return ast.parse(text)
 
 
 def _function(
     tree: ast.FunctionDef, original: types.FunctionType, path: str, extra: dict[str, Any]
-) -> Callable[..., Any]:
+) -> types.FunctionType:
     """Return a function of this tree in the namespace of the original; `extra`: further free variables."""
     cells = dict(zip(original.__code__.co_freevars, original.__closure__ or (), strict=True))
     cells |= {name: types.CellType(value) for name, value in extra.items()}
@@ -249,17 +291,20 @@ def _site(
     return Site(loop.lineno, Variables(names, package), assigned, frozenset(later), traced, outside)
 
 
-def inlined(function: types.FunctionType) -> Callable[..., Any]:
-    """Return the traced form of a whole function, which a traced loop calls: its first argument is the tracer."""
-    tree, path = _parsed(function)
+def inlined(function: types.FunctionType, variables: tuple[str, ...] = ()) -> types.FunctionType:
+    """Return the traced form of a whole function, which a traced loop calls: its first argument is the tracer.
+
+    variables: names of the module that become free variables of it.
+    """
+    tree, path = parsed(function)
     local = set(function.__code__.co_varnames) | set(function.__code__.co_cellvars)
     tree = copy.deepcopy(tree)
     *statements, last = tree.body
     if isinstance(last, ast.Return) and not any(map(_returns, statements)):
         value = last.value or ast.Constant(None)
     elif any(map(_returns, tree.body)):
-        statements, value = _without_returns(tree.body, function.__name__), ast.Name(VALUE, ast.Load())
-        local.add(VALUE)
+        statements, value = _items_apart(_without_returns(tree.body, function.__name__))
+        local |= {node.id for node in ast.walk(value) if isinstance(node, ast.Name)}
     else:
         statements, value = tree.body, ast.Constant(None)
     rewriter = Rewriter(local, tree)
@@ -268,12 +313,14 @@ def inlined(function: types.FunctionType) -> Callable[..., Any]:
     arguments = copy.deepcopy(tree.args)
     arguments.posonlyargs.insert(0, ast.arg(TRACER))
     node = _definition(tree.name, arguments, [*body, end])
-    made = _function(_located(node, tree.lineno), function, path, {})
-    return made
+    return _function(_located(node, tree.lineno), function, path, dict.fromkeys(variables))
 
 
-def _returns(statement: ast.stmt) -> bool:
-    return any(isinstance(node, ast.Return) for node in ast.walk(statement))
+def _returns(statement: ast.AST) -> bool:
+    """Return whether a statement of a function returns from it."""
+    if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+        return False
+    return isinstance(statement, ast.Return) or any(map(_returns, ast.iter_child_nodes(statement)))
 
 
 def _always_returns(statements: list[ast.stmt]) -> bool:
@@ -308,6 +355,25 @@ def _without_returns(statements: list[ast.stmt], name: str) -> list[ast.stmt]:
     end: Any = ast.parse(f"{VALUE} = None").body[0]
     set_line(end, line)
     return [*statements, end]
+
+
+def _items_apart(statements: list[ast.stmt]) -> tuple[list[ast.stmt], ast.expr]:
+    """Return statements that assign what they would return, and that value; of tuples of one length the items."""
+    assigned = [
+        node
+        for statement in statements
+        for node in ast.walk(statement)
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id == VALUE
+    ]
+    lengths = {len(node.value.elts) if isinstance(node.value, ast.Tuple) else None for node in assigned}
+    length = lengths.pop()
+    if lengths or length is None:
+        return statements, ast.Name(VALUE, ast.Load())
+    names = [f"{VALUE}{number}" for number in range(length)]
+    for node in assigned:
+        target = ast.Tuple([ast.Name(name, ast.Store()) for name in names], ast.Store())
+        node.targets = [ast.copy_location(target, node)]
+    return statements, ast.Tuple([ast.Name(name, ast.Load()) for name in names], ast.Load())
 
 
 def _bare(function: types.FunctionType) -> types.FunctionType:

@@ -18,6 +18,7 @@ from ..facade.scalar import Scalar
 from ..facade.vector import Vector
 from .branches import Branches, Region
 from .expressions import Undefined, is_static, unchanged
+from .inner import Inline, is_while_loop, traced_call
 from .kinds import Kind, as_kind, joined, placeholder
 from .lists import TracedList
 from .matrices import Operand
@@ -42,6 +43,7 @@ class Tracer(Branches):
         # Variables after a loop inside that may not have iterated: they name the Vector of before it, or another one.
         self.uncertain: list[tuple[str, Vector, Any]] = []
         self.lists: dict[str, TracedList] = {}
+        self.captured: dict[str, Vector] = {}
         self._inline = inline
         self._depth = 0
         self.outer: Region | None = None
@@ -155,6 +157,16 @@ class Tracer(Branches):
                 self.names[id(part)] = name
         return value
 
+    def while_loop(self, line: int, scope: dict[str, Any], function: Any, *args: Any, **named: Any) -> Any:
+        """Call `while_loop` within a loop: it becomes a loop inside."""
+        if not is_while_loop(function):
+            return self.call(function, *args, **named)
+        return self.own(traced_call(self, line, scope, *args, **named))
+
+    def inline(self, function: Callable[..., Any]) -> Inline:
+        """Mark a lambda whose body was rewritten."""
+        return Inline(function)
+
     def for_loop(
         self, line: int, names: list[str], read: list[str], scope: dict[str, Any], function: Any, *limits: Any
     ) -> Any:
@@ -216,6 +228,7 @@ class Tracer(Branches):
         moves: list[Move] = []
         loop = region.loop
         assert loop is not None
+        scope = self._everything(scope)
         bound: dict[int, list[str]] = {}
         for name, value in scope.items():
             if isinstance(value, Vector) and id(value) in self.recorder.own:

@@ -19,7 +19,16 @@ from semiring.engines.cpu import program
 from semiring.engines.cuda import compile, program_lists, program_tuning
 from semiring.engines.cuda.program_code import Code
 from semiring.engines.program import RunProgram
-from tests.loops import emulated, interpreted, programs, test_lists, test_random_programs, test_searches
+from semiring.loops import while_loops
+from tests.loops import (
+    emulated,
+    function_loops,
+    interpreted,
+    programs,
+    test_lists,
+    test_random_programs,
+    test_searches,
+)
 from tests.loops.test_programs import same
 
 # Items that one block processes alone, and from which it parts; shares of lists; entries from which on the host
@@ -190,6 +199,23 @@ def test_comparisons_and_groups(name: str, tmp_path: Path, monkeypatch: pytest.M
             found = test_searches.unsigned_zeros(test_searches.outcome(sr.compile(function), v.dup(), w.dup()))
         assert found == expected, (v, w)
     assert emulation.ran
+
+
+@needs_compiler
+@pytest.mark.costly
+@pytest.mark.parametrize("name", ["levels", "rank", "exchanged", "of_an_inner_loop"])
+def test_loops_of_functions(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    function = getattr(function_loops, name)
+    monkeypatch.setattr(while_loops, "_loops", {})  # programs of the CPU engine
+    emulation = emulated.Emulation(tmp_path)
+    for number, (n, edges) in enumerate([(200, 600), (9, 4)]):
+        _tuned(monkeypatch, number + len(name))
+        A = programs.symmetric(n, edges, number)
+        argument = 0.5 if name == "rank" else 4
+        with executed_by(emulation):
+            found = function(function_loops.compiled, A, argument)
+        assert same(function(function_loops.plain, A, argument), found), name
+    assert emulation.ran == 2
 
 
 @needs_compiler
