@@ -61,9 +61,11 @@ class Branches(Expressions):
         """Return variables with those of functions around the ones that the loop calls."""
         if not self.captured:
             return scope
+        present = set(map(id, scope.values()))
         others = {
-            name if scope.get(name, value) is value else f"{name} outside": value
+            name if name not in scope else f"{name} outside": value
             for name, value in self.captured.items()
+            if id(value) not in present
         }
         return {**others, **scope}
 

@@ -15,7 +15,7 @@ from typing import Any
 from ..engines.traced import Untraceable
 from ..exceptions import NotSupported
 from ..facade.vector import Vector
-from .keys import Callee, Outside, package_of
+from .keys import LIBRARY, Callee, Outside, package_of
 from .rewriter import call_arguments, calls_while_loop
 from .source import inlined, parsed
 
@@ -49,8 +49,10 @@ def _capture(
     function: types.FunctionType, package: str, signature: list[int], values: list[Any], seen: dict[int, int]
 ) -> None:
     defaults = function.__defaults__ or ()
-    signature += id(function.__code__), id(function.__globals__), len(defaults)
+    named = function.__kwdefaults__ or {}
+    signature += id(function.__code__), id(function.__globals__), len(defaults), len(named)
     values += defaults
+    values += named.values()
     for cell in function.__closure__ or ():
         found = seen.get(id(cell))
         if found is not None:
@@ -61,7 +63,7 @@ def _capture(
             value = cell.cell_contents
         except ValueError:
             raise Untraceable(f"{function.__name__} reads a variable that has no value yet") from None
-        inner = _inner_function(value, package)
+        inner = captured_function(value, package)
         if inner is None:
             signature.append(-1)
             values.append(value)
@@ -69,22 +71,25 @@ def _capture(
             _capture(inner, package, signature, values, seen)
 
 
-def _inner_function(value: Any, package: str) -> types.FunctionType | None:
+def captured_function(value: Any, package: str) -> types.FunctionType | None:
     """Return the function that a cell holds, if a traced loop may call it."""
-    if type(value) is types.FunctionType and package_of(value) != package:
+    if type(value) is types.FunctionType and (package_of(value) != package or package == LIBRARY):
         return None
     return plain_function(value)
 
 
 class _Part:
-    """A captured function without what it reads: `cells` has the numbers of its cells, `defaults` variables."""
+    """A captured function without what it reads: `cells` has the numbers of its cells.
 
-    def __init__(self, function: types.FunctionType, defaults: tuple[str, ...]) -> None:
+    defaults, named: the variables of the defaults of parameters, and of those that are named in calls.
+    """
+
+    def __init__(self, function: types.FunctionType, defaults: tuple[str, ...], named: dict[str, str]) -> None:
         code = function.__code__
         cells = tuple(types.CellType() for _ in code.co_freevars)
         self.bare: Any = types.FunctionType(code, function.__globals__, function.__name__, None, cells)
         self.bare.__qualname__, self.bare.__module__ = function.__qualname__, function.__module__
-        self.defaults = defaults
+        self.defaults, self.named = defaults, named
         self.cells: list[int] = []
         self.outer: dict[str, str] = {}  # names of the module whose vectors are variables
 
@@ -136,10 +141,14 @@ class Captures:
 
     def outside(self) -> Outside:
         """Return what the functions read of their modules."""
-        return _Several(self._outside)
+        return Several(self._outside)
 
-    def forms(self, arguments: dict[str, Any]) -> list[Callable[..., Any]]:
-        """Return the traced forms of the functions, for values of the variables."""
+    def cell_names(self) -> set[str]:
+        """Return the names of variables of functions around them that the functions read."""
+        return {name for part in (*self._roots, *self._inner.values()) for name in part.numbers}
+
+    def functions(self, arguments: dict[str, Any]) -> list[types.FunctionType]:
+        """Return the functions for values of the variables; they have their traced forms as an attribute."""
         cells: dict[int, types.CellType] = {}
 
         def cell(number: int) -> types.CellType:
@@ -160,21 +169,27 @@ class Captures:
             found |= {name: types.CellType(arguments[variable]) for name, variable in part.outer.items()}
             return _with(part.form, found, defaults(part))
 
-        def defaults(part: _Part) -> tuple[Any, ...]:
-            return tuple(arguments[name] for name in part.defaults)
+        def defaults(part: _Part) -> tuple[tuple[Any, ...], dict[str, Any]]:
+            named = {name: arguments[variable] for name, variable in part.named.items()}
+            return tuple(arguments[name] for name in part.defaults), named
 
-        return [form(root) for root in self._roots]
+        return [function(root) for root in self._roots]
+
+    def forms(self, arguments: dict[str, Any]) -> list[Callable[..., Any]]:
+        """Return the traced forms of the functions, for values of the variables."""
+        return [getattr(made, FORM)() for made in self.functions(arguments)]
 
     def _part(self, function: types.FunctionType, seen: dict[int, int]) -> _Part:
         """Describe a function, in the order of `capture`."""
         code, count = function.__code__, len(function.__defaults__ or ())
         named = code.co_varnames[code.co_argcount - count : code.co_argcount]
-        part = _Part(function, tuple(map(self._variable, named)))
+        defaults = tuple(map(self._variable, named))
+        part = _Part(function, defaults, {name: self._variable(name) for name in function.__kwdefaults__ or {}})
         for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
             number = seen.get(id(cell))
             if number is None:
                 number = seen[id(cell)] = len(seen)
-                inner = _inner_function(cell.cell_contents, self._package)
+                inner = captured_function(cell.cell_contents, self._package)
                 if inner is None:
                     self._leaves[number] = self._variable(name)
                 else:
@@ -224,7 +239,7 @@ class Captures:
 
     def _reached(self, part: _Part, seen: set[int]) -> Iterator[str]:
         """Yield the variables that a function reads, also through others."""
-        yield from part.defaults
+        yield from (*part.defaults, *part.named.values())
         for number in part.cells:
             if number in self._leaves:
                 yield self._leaves[number]
@@ -233,19 +248,22 @@ class Captures:
                 yield from self._reached(self._inner[number], seen)
 
 
-class _Several(Outside):
+class Several(Outside):
     """What several functions read of their modules."""
 
     def __init__(self, parts: list[Outside]) -> None:
         self._parts = parts
 
     def values(self) -> list[Any]:
+        """Return the values of all."""
         return [value for part in self._parts for value in part.values()]
 
     def key(self, depth: int = 0) -> tuple[Any, ...]:
+        """Return the keys of all."""
         return tuple([part.key(depth) for part in self._parts])
 
     def matrices(self, depth: int = 0) -> list[Any]:
+        """Return the matrices of all."""
         return [matrix for part in self._parts for matrix in part.matrices(depth)]
 
 
@@ -260,11 +278,12 @@ def unused_name(name: str, taken: set[str]) -> str:
 
 
 def _with(
-    function: types.FunctionType, cells: dict[str, types.CellType], defaults: tuple[Any, ...]
+    function: types.FunctionType, cells: dict[str, types.CellType], defaults: tuple[tuple[Any, ...], dict[str, Any]]
 ) -> types.FunctionType:
     """Return a function with other cells and defaults."""
     code = function.__code__
     closure = tuple(cells[name] for name in code.co_freevars)
-    made = types.FunctionType(code, function.__globals__, function.__name__, defaults or None, closure)
+    made = types.FunctionType(code, function.__globals__, function.__name__, defaults[0] or None, closure)
+    made.__kwdefaults__ = defaults[1] or None
     made.__module__ = function.__module__
     return made

@@ -6,6 +6,7 @@ import functools
 import inspect
 import types
 import weakref
+from collections import defaultdict
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar, overload
 
@@ -21,6 +22,7 @@ from . import build, matrices, plans, source
 from .captures import FORM
 from .entries import Entry, LoopResult
 from .keys import Callee, Unknown, check_aliases, constants, is_helper, is_list
+from .local_functions import LocalFunctions
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -84,6 +86,8 @@ class Compiled(Callee):
         self._source: source.Source | None = None
         self._families: dict[tuple[Any, ...], _Family] = {}
         self._known: dict[tuple[Any, ...], _Known] = {}
+        # Of loops that call functions among their variables, by number.
+        self._local_functions: defaultdict[int, LocalFunctions] = defaultdict(LocalFunctions)
 
     def __call__(self, *args: Any, **named: Any) -> Any:  # noqa: D102  # the docstring is that of the function
         function = (self._source or self._rewritten()).function
@@ -163,10 +167,15 @@ class Compiled(Callee):
         site = self._rewritten().sites[number]
         if site.over is not None and not is_list(scope.get(site.over)):
             return None
+        key: Any = number
         try:
             if recording.users and recording.FORMULAS.get() is not None:
                 raise Untraceable(_ONE_BY_ONE)
-            entry = self._entry(number, site, scope)
+            if site.called:
+                package = (self._function.__module__ or "").partition(".")[0]
+                functions, site, scope = self._local_functions[number].site(site, scope, package)
+                key = number, functions
+            entry = self._entry(key, site, scope)
             result = self._result(entry, scope)
         except Untraceable as reason:
             if again and site.restarts and isinstance(reason, Unsettled):
@@ -191,7 +200,7 @@ class Compiled(Callee):
             raise Untraceable(str(error)) from error
         return result
 
-    def _entry(self, number: int, site: source.Site, scope: dict[str, Any]) -> Entry:
+    def _entry(self, number: Any, site: source.Site, scope: dict[str, Any]) -> Entry:
         """Return the program of a loop for these variables; it is traced if it is not known."""
         try:
             key = site.variables.key(scope)

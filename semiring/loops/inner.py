@@ -90,8 +90,8 @@ def traced_call(
         if form is None:
             name = getattr(function, "__qualname__", type(function).__name__)
             raise Untraceable(
-                f"a while_loop in the loop whose {what} is {name}: it must be a lambda in the call, a compiled "
-                "function, or one of the same package that reads no variables of functions around it"
+                f"a while_loop in the loop whose {what} is {name}: it must be a lambda, or a function of the same "
+                "package or compiled"
             )
         forms.append(form)
     if isinstance(state, (list, dict)) or (

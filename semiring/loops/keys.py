@@ -19,8 +19,8 @@ from ..facade.matrix import Matrix
 from ..facade.vector import Vector
 
 # Modules whose members do not change.
-_LIBRARY = __package__.rpartition(".")[0]
-_CONSTANT_MODULES = frozenset({_LIBRARY, "numpy", "math", "builtins"})
+LIBRARY = __package__.rpartition(".")[0]
+_CONSTANT_MODULES = frozenset({LIBRARY, "numpy", "math", "builtins"})
 _VALUES = (bool, str, bytes, type(None), complex, np.generic, np.dtype)
 # Sizes and variables of which a value is remembered.
 _SIZES = 256
@@ -148,7 +148,7 @@ def is_helper(value: Any, package: str) -> bool:
     """
     if type(value) is not types.FunctionType or value.__name__ == "<lambda>" or hasattr(value, "__wrapped__"):
         return False
-    if package == _LIBRARY or package_of(value) != package:
+    if package == LIBRARY or package_of(value) != package:
         return False
     try:
         read = [cell.cell_contents for cell in value.__closure__ or ()]
@@ -322,6 +322,6 @@ def described(value: Any) -> Any:
     if isinstance(value, (type, types.BuiltinFunctionType, types.FunctionType)):
         return value
     module = type(value).__module__
-    if module.startswith(f"{_LIBRARY}.operators") or (module == "builtins" and callable(value)):
+    if module.startswith(f"{LIBRARY}.operators") or (module == "builtins" and callable(value)):
         return _Same(value)
     raise Unknown

@@ -73,6 +73,15 @@ def calls_while_loop(node: ast.Call) -> bool:
     )
 
 
+def called_names(tree: ast.AST) -> set[str]:
+    """Return the names that are called, also by an inner while_loop."""
+    found: list[ast.expr] = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            found += [node.func, *(call_arguments(node) if calls_while_loop(node) else ())]
+    return {item.id for item in found if isinstance(item, ast.Name)}
+
+
 def call_arguments(node: ast.Call) -> list[ast.expr]:
     """Return the arguments of a call, positional and named ones."""
     return [*node.args, *(item.value for item in node.keywords)]

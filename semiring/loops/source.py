@@ -21,7 +21,7 @@ from typing import Any, cast
 from ..engines.traced import Untraceable
 from ..exceptions import NotSupported
 from .keys import Outside, Variables
-from .rewriter import TRACER, Rewriter, assigned_names, parsed_expression, refused, set_line
+from .rewriter import TRACER, Rewriter, assigned_names, called_names, parsed_expression, refused, set_line
 
 ENTER, RESULT, REST, VALUE, LAMBDA = "__sr_enter", "__sr_result", "__sr_rest", "__sr_value", "__sr_lambda"
 
@@ -36,6 +36,7 @@ class Site:
     over: the variable whose items a loop with others in it has; unless it is a list of vectors, the loop is Python's.
     restarts: whether a program may begin after the first iteration.
     static: variables whose numbers are constants of a program.
+    called: variables that are called, and not assigned.
     """
 
     line: int
@@ -47,6 +48,7 @@ class Site:
     over: str | None = None
     restarts: bool = False
     static: frozenset[str] = frozenset()
+    called: tuple[str, ...] = ()
 
 
 @dataclass(eq=False)
@@ -87,7 +89,8 @@ def parsed(function: types.FunctionType) -> tuple[ast.FunctionDef, str]:
         if function.__name__ == "<lambda>":
             return _lambda(function), path
         lines, first = inspect.getsourcelines(function)
-        tree = ast.parse(textwrap.dedent("".join(lines)))
+        text = "".join(lines)
+        tree = ast.parse(textwrap.dedent(text))
     except (OSError, TypeError, SyntaxError) as error:
         raise NotSupported(
             f"sr.compile reads the source of a function, and that of {function.__qualname__!r} is not available "
@@ -97,6 +100,11 @@ def parsed(function: types.FunctionType) -> tuple[ast.FunctionDef, str]:
     if len(found) != 1:
         raise NotSupported("sr.compile decorates functions defined by def, which are neither lambdas nor coroutines")
     ast.increment_lineno(tree, first - 1)
+    indentation = len(text) - len(text.lstrip())
+    for node in ast.walk(tree) if indentation else ():  # the positions of a lambda identify it
+        if isinstance(node, (ast.stmt, ast.expr, ast.arg)):
+            node.col_offset += indentation
+            node.end_col_offset = (node.end_col_offset or 0) + indentation
     return found[0], path
 
 
@@ -288,7 +296,8 @@ def _site(
         traced = reason
     outside = Outside(function, sorted(mentioned - local))
     package = (function.__module__ or "").partition(".")[0]
-    return Site(loop.lineno, Variables(names, package), assigned, frozenset(later), traced, outside)
+    called = tuple(sorted(called_names(loop) & local - set(assigned)))
+    return Site(loop.lineno, Variables(names, package), assigned, frozenset(later), traced, outside, called=called)
 
 
 def inlined(function: types.FunctionType, variables: tuple[str, ...] = ()) -> types.FunctionType:

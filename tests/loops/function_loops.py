@@ -121,7 +121,7 @@ def single(loop: Loop, A: Matrix, n: int) -> Any:
 def of_defaults(loop: Loop, A: Matrix, s: int) -> Any:
     """Functions that have what they read as defaults."""
     v = Vector.from_coo([s], 1.0, size=A.nrows)
-    return loop(lambda v, k, n=s + 2: k < n, lambda v, k, A=A, x=0.5: (v.vxm(A) * x, k + 1), (v, 0))
+    return loop(lambda v, k, n=s + 2: k < n, lambda v, k, A=A, *, x=0.5: (v.vxm(A) * x, k + 1), (v, 0))
 
 
 def of_the_module(loop: Loop, A: Matrix, s: int) -> Any:
