@@ -15,7 +15,7 @@ from typing import Any
 from ..engines.traced import Untraceable
 from ..exceptions import NotSupported
 from ..facade.vector import Vector
-from .keys import LIBRARY, Callee, Outside, package_of
+from .keys import LIBRARY, Callee, Outside, names_read, package_of
 from .rewriter import call_arguments, calls_while_loop
 from .source import inlined, parsed
 
@@ -217,7 +217,9 @@ class Captures:
         by_operators = {inner.id for node in operators for inner in ast.walk(node) if isinstance(inner, ast.Name)}
         code = part.bare.__code__
         namespace = part.bare.__globals__
-        outside = sorted(read - set(code.co_freevars) - set(code.co_varnames) - set(code.co_cellvars))
+        # Names in annotations and decorators are not those of the code.
+        own = {*code.co_freevars, *code.co_varnames, *code.co_cellvars}
+        outside = sorted((read & set(names_read(code))) - own)
         for name in outside:
             if isinstance(namespace.get(name), Vector):
                 found = self._module.get((id(namespace), name))

@@ -130,7 +130,7 @@ class Callee:
 
     @functools.cached_property
     def _outside(self) -> Outside:
-        return Outside(self._function, sorted(set(_names_read(self._function.__code__))))
+        return Outside(self._function, sorted(set(names_read(self._function.__code__))))
 
 
 _plain: weakref.WeakKeyDictionary[types.FunctionType, Outside] = weakref.WeakKeyDictionary()
@@ -166,7 +166,7 @@ def _outside_of(value: Any, package: str) -> Outside | None:
         return None
     found = _plain.get(value)
     if found is None:
-        found = _plain[value] = Outside(value, sorted(set(_names_read(value.__code__))))
+        found = _plain[value] = Outside(value, sorted(set(names_read(value.__code__))))
     return found
 
 
@@ -231,13 +231,13 @@ class Outside:
         return found, tuple(made), callees, matrices
 
 
-def _names_read(code: types.CodeType) -> Iterator[str]:
+def names_read(code: types.CodeType) -> Iterator[str]:
     """Return the names that code may read outside of itself, with names of attributes."""
     yield from code.co_names
     yield from code.co_freevars
     for inner in code.co_consts:
         if isinstance(inner, types.CodeType):
-            yield from _names_read(inner)
+            yield from names_read(inner)
 
 
 def check_aliases(scope: dict[str, Any], values: list[Any], depth: int = 4) -> None:

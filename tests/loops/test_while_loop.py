@@ -6,7 +6,7 @@ import gc
 import threading
 import weakref
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -71,11 +71,23 @@ def test_numbers_and_vectors_are_inputs(traces: list[int]) -> None:
     assert len(traces) == 1
 
 
+def test_annotations_are_not_read(traces: list[int]) -> None:
+    def body(v: Vector, k: Hint) -> tuple[Vector, int]:
+        return v + k, k + 1
+
+    for _ in range(2):
+        assert compiled(lambda v, k: k < 3, body, (Vector.full(1, 2), 0))[1] == 3
+    assert len(traces) == 1
+
+
 def test_zero_iterations_return_the_state_itself() -> None:
     v = Vector.full(1, 3)
     state = (v, 3)
     assert compiled(lambda v, k: k < 3, lambda v, k: (v + 1, k + 1), state) is state
     assert compiled(lambda v: v.nvals > 3, lambda v: v + 1, v) is v
+
+
+Hint = Annotated[int, object()]
 
 
 class State(NamedTuple):
