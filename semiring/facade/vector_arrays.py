@@ -20,6 +20,7 @@ from ..ops.cast import cast_scalar
 from ..ops.convert import index_list
 from ..record_types import shown
 from ..storage.coerce import as_indices, extent, size_for, sizes, value_type
+from ..symbolic import Symbolic
 from .display import counted
 from .means import check_mean_fits, is_mean, mean_of
 from .operand import device_for, exported, is_scalar, scalar
@@ -186,7 +187,10 @@ def full(
         chosen = dtypes.FP64
     else:
         value = one_value(value, dtype)
-        chosen = value_type("value", np.asarray(value), dtype)
+        if isinstance(value, Symbolic):
+            chosen = value.traced_dtype(dtypes.BOOL) if dtype is None else dtypes.lookup(dtype)
+        else:
+            chosen = value_type("value", np.asarray(value), dtype)
     (count,) = sizes("full", shape, size=size)
     return cls._new(reshape.full_vector(value, extent("size", count), chosen, device_for(device=device)), name=name)
 

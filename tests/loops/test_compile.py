@@ -91,6 +91,17 @@ def test_numbers_keep_the_types_of_python() -> None:
     assert [type(value) for value in made(Vector.full(1, 2))] == [int, float, bool, int]
 
 
+@pytest.mark.parametrize("dtype", [None, np.float32, int])
+def test_full_vectors_of_a_number_that_changes(dtype: Any) -> None:
+    def summed(v: Vector, x: float) -> Vector:
+        for k in range(3):
+            x = x * k + 1.5
+            v << v + Vector.full(x, 2, dtype) + Vector.full(k, 2) + Vector.full(v.reduce("plus"), 2)
+        return v
+
+    assert sr.compile(strict=True)(summed)(Vector.full(1.0, 2), 0.5).isequal(summed(Vector.full(1.0, 2), 0.5))
+
+
 def test_integers_beyond_64_bits_are_computed_step_by_step() -> None:
     def power(v: Vector, n: int) -> int:
         k = 1
