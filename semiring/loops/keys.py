@@ -20,6 +20,7 @@ from ..facade.vector import Vector
 
 # Modules whose members do not change.
 LIBRARY = __package__.rpartition(".")[0]
+_ALGORITHMS = f"{LIBRARY}.algorithms."
 _CONSTANT_MODULES = frozenset({LIBRARY, "numpy", "math", "builtins"})
 _VALUES = (bool, str, bytes, type(None), complex, np.generic, np.dtype)
 # Sizes and variables of which a value is remembered.
@@ -144,11 +145,12 @@ def package_of(value: Any) -> str:
 def is_helper(value: Any, package: str) -> bool:
     """Return whether a value is a function of a package that a traced loop may call, as it may a compiled one.
 
-    Not one that reads variables of functions around it, unless these are functions, types or modules.
+    Not one that reads variables of functions around it, unless these are functions, types or modules.  Of this library
+    the functions of algorithms: those of operations are executed while a loop is traced.
     """
     if type(value) is not types.FunctionType or value.__name__ == "<lambda>" or hasattr(value, "__wrapped__"):
         return False
-    if package == LIBRARY or package_of(value) != package:
+    if package_of(value) != package or (package == LIBRARY and not value.__module__.startswith(_ALGORITHMS)):
         return False
     try:
         read = [cell.cell_contents for cell in value.__closure__ or ()]
