@@ -11,8 +11,8 @@ import pytest
 
 import semiring as sr
 from semiring import Vector
-from semiring.engines.cpu import closure_hubs
-from tests.loops.programs import bfs_levels
+from semiring.engines.cpu import closure_hubs, program
+from tests.loops.programs import bfs_levels, hits
 
 
 @sr.compile
@@ -84,3 +84,16 @@ def test_a_program_that_has_pulled_reads_hubs_later(device: str) -> None:
     for source in (0, 1, 5):
         assert compiled(A, source).isequal(bfs_levels(A, source))
         assert closure_hubs.cached(A.store.pattern) == (source > 0)
+
+
+def test_several_threads_execute_products_of_all_entries(device: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    if device != "cpu":
+        pytest.skip("a property of the CPU engine")
+    A = sr.random.kronecker(6, 8, seed=1)
+    monkeypatch.setattr(program, "_LARGE", A.nvals)
+    pairs, levels = sr.compile(hits), sr.compile(bfs_levels)
+    for threads, iterations in ((2, 0), (1, 10)):
+        monkeypatch.setattr(program, "available", lambda threads=threads: threads)
+        assert pairs.plan(A).loops[0].iterations == iterations  # type: ignore[attr-defined]
+        assert all(a.isclose(b) for a, b in zip(pairs(A), hits(A), strict=True))
+        assert levels.plan(A, 0).loops[0].iterations > 0  # type: ignore[attr-defined]

@@ -18,7 +18,7 @@ import numpy as np
 from ...formats import CSR, Bitmap, Count, Full, IndexList, VectorStore, index_dtype
 from ...formats.vectors import SingleEntry
 from ...memory.allocation import require
-from ..program import Program, ProgramResult, RunProgram, Values
+from ..program import Loop, Program, ProgramResult, Request, RunProgram, Values
 from ..program_listing import listing
 from ..recording import note
 from ..registry import implements
@@ -37,7 +37,9 @@ from .threads import assisted, available
 # Operations one by one take about 2 / threads of the time of a program, and a call 10 to 25 microseconds; an entry
 # takes a nanosecond (two cores of an AMD EPYC: programs of 0.4 to 1.8 million entries an iteration are never slower).
 # So an iteration is large from _LARGE entries, times threads / (threads - 2).  A program does not resume: it ends only
-# after _MANY times as much work in large iterations.
+# after _MANY times as much work in large iterations.  It does not begin if there are several threads and each
+# iteration multiplies _LARGE entries by full vectors: from there on two threads take 0.7 to 1.07 of its time (PageRank
+# of Kronecker and uniform graphs, the same machine).
 _LARGE, _MANY = 1 << 19, 8
 # Work (iterations and entries) after which a program continues on a thread that an interrupt can end: milliseconds.
 _SHORT = 1 << 22
@@ -59,6 +61,10 @@ class _Compiled:
         self.kernel = _kernel(self.text)
         self.nested = code.lifetimes.nested
         self.in_place = code.in_place
+        # Matrices of which each iteration multiplies all entries.
+        steps = next(step.body.steps for step in program.body.steps if isinstance(step, Loop))
+        products = [code.full_products.get(id(step.spec)) for step in steps if isinstance(step, Request)]
+        self._multiplied = [m for m in products if m is not None]
         self.roles = program.roles(code.matrices)
         self._take(code.matrices, program.held, sorted(code.hub_matrices))
         # Arguments by position: fixed ones, and those allocated for each call: elements, type, whether zero.
@@ -125,6 +131,7 @@ class _Compiled:
         patterns = set(map(id, held))
         self.matrices = [_MatrixArrays(a, patterns) for a in matrices]
         self.hubs = [(m, self.matrices[m]) for m in hubs]
+        self.multiplied = [self.matrices[m] for m in self._multiplied]
 
     def with_matrices(self, matrices: list[CSR], held: list[Any]) -> _Compiled:
         """Return the same program of other matrices."""
@@ -273,6 +280,9 @@ def _kernel(text: str) -> Any:
 def run_program(q: RunProgram) -> ProgramResult | None:
     """Run all iterations in one kernel, on one thread; again with larger arrays where a list outgrows its own."""
     made = compiled(q.program)
+    if sum(matrix.arrays()[1].size for matrix in made.multiplied) >= _LARGE and available() > 1:
+        note(iterations=0, bytes=0)
+        return ProgramResult([], -1, 0, 0)
     lists = [ListArrays(vectors, () if at is None else q.values[at]) for vectors, at in made.lists]
     while True:
         result = _run(q, made, lists)
