@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -12,6 +12,8 @@ from semiring.exceptions import ConvergenceFailure, DomainMismatch, InvalidValue
 
 from ..checks import vector, weights
 from ..scaling import factor, largest
+
+T = TypeVar("T")
 
 absdiff = binary.register_anonymous("abs(x - y)", "absdiff")
 # The L1 distance of two vectors, as an inner product.
@@ -97,6 +99,13 @@ def normalised(x: Vector) -> Vector:
         x = x.apply("truediv", right=kind(x.reduce("max").get(0) or 1)).new()
         squares = float(x.inner(x).get(0.0))
     return x.apply("truediv", right=kind(np.sqrt(squares) or 1)).new()
+
+
+def converged(name: str, max_iter: int, change: float, tol: float, result: T) -> T:
+    """Return the result of an iteration; ConvergenceFailure if its change is not below tol > 0."""
+    if tol > 0 and not change < tol:
+        raise not_converged(name, max_iter, change, tol, result)
+    return result
 
 
 def not_converged(name: str, max_iter: int, change: float, tol: float, result: Any) -> ConvergenceFailure:

@@ -6,11 +6,11 @@ from typing import Any, overload
 
 import numpy as np
 
-from semiring import Matrix, Vector, ops, semiring
+from semiring import Matrix, Vector, compile, ops, semiring
 
 from ..checks import Values, Vertex, count, number, square
 from ..progress import Progress, reporter
-from .iteration import floating, not_converged, plus_absdiff
+from .iteration import converged, distance, floating
 from .teleport import Rule, ranks
 
 
@@ -95,14 +95,12 @@ def pagerank(
 
     Notes
     -----
-    Cost O(n + nvals) an iteration, and one additional product if `tol` is reached before `max_iter`: the next product
-    is queued before the host reads the sums, so that the device does not wait for the host.  On the GPU an
-    iteration is 3 or 4 launches, 1 more for the mass of sinks that edges enter, if there are any, and 1 more for the
-    change, if `tol` > 0.  Synchronises for each of these two sums, and the first time that a matrix is used for its row
-    degrees.
+    Cost O(n + nvals) an iteration.  The iterations are one program (`compile`), which synchronises once; with
+    `progress`, where loops are not compiled, and for a Matrix of seeds, each iteration synchronises for the change, if
+    `tol` > 0, and for the mass of sinks that edges enter, if there are any.
 
     With `weights`, `personalization`, `start` or `dangling` a matrix of the probabilities is made first, with a value
-    for each entry, and an iteration is a few launches more; a Matrix of seeds needs three dense n x k matrices.
+    for each entry; a Matrix of seeds needs three dense n x k matrices.
 
     Sources: Page, Brin, Motwani, Winograd, "The PageRank Citation Ranking", 1999; the treatment of sinks is that of
     LDBC Graphalytics and NetworkX.
@@ -136,34 +134,34 @@ def _uniform(A: Matrix, damping: float, tol: float, max_iter: int, kind: np.dtyp
     degree = A.apply("second", right=kind.type(1)).reduce_rowwise("plus")
     whole = Vector.full(damping, n, kind, device=A.device)
     share = whole.ewise_union(degree, "truediv", kind.type(0), kind.type(np.inf))  # d / outdegree(u), 0 for sinks
-    rank, change = Vector.full(1 / n, n, kind, device=A.device), np.inf
-    received = _received(rank, share, A)
     sinks = n - degree.nvals
-    mass = sinks / n
     # Sinks without in-edges, such as isolated vertices, hold only the teleport: a constant, so no sum is needed.
     entered = whole.vxm(A, "any_pair").dup(mask=~degree.S) if sinks else None
-    for remaining in reversed(range(max_iter)):
+    if entered is not None and not entered.nvals:
+        entered = None
+    rank, change = _iterated(A, share, entered, sinks, damping, tol, max_iter, kind, report)
+    return converged("pagerank", max_iter, change, tol, rank)
+
+
+@compile
+def _iterated(
+    A: Matrix, share: Vector, entered: Vector | None, sinks: int, damping: float, tol: float, max_iter: int,
+    kind: np.dtype[Any], report: Progress,
+) -> tuple[Vector, float]:  # fmt: skip
+    """r(v) = teleport + sum over edges (u, v) of r(u) share(u); return r and the last change, infinite for tol = 0."""
+    n, change = A.nrows, np.inf
+    rank, mass = Vector.full(1 / n, n, kind, device=A.device), sinks / n
+    for done in range(1, max_iter + 1):
+        received = rank.ewise_mult(share, "times").vxm(A, semiring.plus_first)
         teleport = (1 - damping + damping * mass) / n
         following = Vector.full(teleport, n, kind, device=A.device).ewise_add(received, "plus")
-        moved = following.inner(rank, plus_absdiff) if tol > 0 else None
-        if remaining:
-            pending = None if entered is None else received.inner(entered, semiring.plus_first)
-            received = _received(following, share, A)  # queued before the host waits for the sums
-            inflow = None if pending is None else pending.get()  # synchronises
-            if inflow is None:
-                entered = None
-            mass = sinks * teleport + float(inflow or 0)
+        if tol > 0:
+            change = distance(following, rank)  # synchronises
+        mass = sinks * teleport
+        if entered is not None:
+            mass += received.inner(entered, semiring.plus_first).get(0.0)  # synchronises
         rank = following
-        report(max_iter - remaining, None)
-        if moved is not None:
-            change = float(moved)  # synchronises
-            if change < tol:
-                return rank
-    if tol > 0:
-        raise not_converged("pagerank", max_iter, change, tol, rank)
-    return rank
-
-
-def _received(rank: Vector, share: Vector, A: Matrix) -> Vector:
-    """w(v) = sum over edges (u, v) of rank(u) share(u), queued immediately."""
-    return rank.ewise_mult(share, "times").vxm(A, semiring.plus_first).new()
+        report(done, None)
+        if change < tol:
+            break
+    return rank, change

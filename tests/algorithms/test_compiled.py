@@ -1,0 +1,69 @@
+"""Algorithms whose loops are compiled: each is one program, unless something observes its steps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import semiring as sr
+from semiring import Matrix, Vector, algorithms
+from semiring.engines.cpu import program
+from semiring.loops import plans
+from tests.loops import interpreted
+
+CALLS: dict[str, Callable[..., Any]] = {
+    "pagerank": algorithms.pagerank,
+}
+FLOATING = {"pagerank"}
+
+
+@pytest.fixture(autouse=True)
+def _interpreted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run kernels of programs as Python: each would be compiled."""
+    monkeypatch.setattr(program, "_kernel", interpreted.kernel)
+
+
+def graph(kind: str) -> Matrix:
+    """A matrix of 40 rows, of which the last has no entries: symmetric, or with ``sinks`` that edges enter."""
+    random = np.random.default_rng(5)
+    rows, columns = random.integers(10 if kind == "sinks" else 0, 39, 150), random.integers(0, 39, 150)
+    values = random.integers(1, 9, 150).astype("float64" if kind == "sinks" else kind)
+    A = Matrix.from_coo(rows, columns, values, nrows=40, ncols=40, dup_op="any")
+    return A if kind == "sinks" else A.ewise_add(A.T, "max").new()
+
+
+def same(a: Any, b: Any) -> bool:
+    """Return whether two results agree; floating sums up to their order."""
+    if isinstance(a, tuple):
+        return all(map(same, a, b))
+    if isinstance(a, Vector):
+        return bool(a.dtype == b.dtype and (a.isclose(b, rel_tol=1e-5) if a.dtype.kind == "f" else a.isequal(b)))
+    return bool(a == b)
+
+
+@pytest.mark.parametrize("kind", ["float64", "float32", "bool", "sinks"])
+@pytest.mark.parametrize("name", CALLS)
+def test_a_loop_is_one_program(name: str, kind: str) -> None:
+    function, word = CALLS[name], name.partition(" ")[0]
+    if kind == "sinks" and word not in FLOATING:
+        pytest.skip("for symmetric matrices")
+    given: list[dict[str, Any]] = [{}]
+    given += [{"dtype": np.float32, "tol": 1e-3}] if word in FLOATING else []
+    with sr.use("cpu"):
+        A = graph(kind)
+        for arguments in given:
+            with plans.recorded() as loops:
+                found = function(A, **arguments)
+            assert [loop.reason for loop in loops] == [""]
+            assert loops[0].compiled
+            seen: list[int] = []
+            with plans.recorded() as loops:
+                expected = function(A, **arguments, progress=lambda done, total: seen.append(done))  # noqa: B023
+            assert not loops[0].compiled
+            assert seen == list(range(1, len(seen) + 1)) != []
+            assert same(found, expected)
+            with sr.use("reference"):
+                assert same(found, function(A, **arguments))
