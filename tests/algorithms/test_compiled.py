@@ -16,6 +16,11 @@ from tests.loops import interpreted
 
 CALLS: dict[str, Callable[..., Any]] = {
     "pagerank": algorithms.pagerank,
+    "pagerank of one seed": lambda A, **given: algorithms.pagerank(A, personalization=0, **given),
+    "pagerank of seeds, sinks and a start": lambda A, **given: algorithms.pagerank(
+        A, personalization={0: 1, 3: 2}, dangling={1: 1}, start={2: 1}, **given
+    ),
+    "pagerank without sinks": lambda A, **given: algorithms.pagerank(A, dangling="drop", max_iter=100, **given),
 }
 FLOATING = {"pagerank"}
 
@@ -50,7 +55,7 @@ def test_a_loop_is_one_program(name: str, kind: str) -> None:
     function, word = CALLS[name], name.partition(" ")[0]
     if kind == "sinks" and word not in FLOATING:
         pytest.skip("for symmetric matrices")
-    given: list[dict[str, Any]] = [{}]
+    given = [{}, *([{"weights": True}] if word in FLOATING and kind != "bool" else [])]
     given += [{"dtype": np.float32, "tol": 1e-3}] if word in FLOATING else []
     with sr.use("cpu"):
         A = graph(kind)

@@ -14,13 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from semiring import Matrix, Vector, semiring
+from semiring import Matrix, Vector, compile, semiring
 from semiring.exceptions import DimensionMismatch, DomainMismatch, InvalidValue
 
 from ..checks import row, weights
 from ..progress import Progress
 from ..scaling import row_shares
-from .iteration import absdiff, distance, not_converged, start_vector
+from .iteration import absdiff, converged, distance, not_converged, start_vector
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,9 @@ def ranks(A: Matrix, rule: Rule, *, weighted: bool, personalization: Any, start:
     first = p if start is None else distribution("pagerank", "start", start, n, dtype, A.device)
     if start is None and personalization is not None:  # as NetworkX: the walk starts anywhere
         first = Vector.full(dtype.type(1 / n), n, device=A.device)
-    return _one(W, lost, first, p, p if q is None else q, rule)
+    d, tol, max_iter = rule.damping, rule.tol, rule.max_iter
+    rank, change = _one(W, lost, first, p, p if q is None else q, d, tol, max_iter, rule.report)
+    return converged("pagerank", max_iter, change, tol, rank)
 
 
 def walk(A: Matrix, dtype: np.dtype[Any], *, weighted: bool) -> tuple[Matrix, Vector | None]:
@@ -96,23 +98,26 @@ def _seeds(given: Matrix, n: int, dtype: np.dtype[Any]) -> Matrix:
     return seeds.T.dup(dtype=dtype)
 
 
-def _one(W: Matrix, sinks: Vector | None, first: Vector, p: Vector, q: Vector, rule: Rule) -> Vector:
-    kind, d = rule.dtype.type, rule.damping
-    rank, change = first, np.inf
-    for done in range(1, rule.max_iter + 1):
-        following = p.apply("times", right=kind(1 - d))
-        following(accum="plus") << rank.vxm(W, "plus_times").apply("times", right=kind(d))
+@compile
+def _one(
+    W: Matrix, sinks: Vector | None, rank: Vector, p: Vector, q: Vector, damping: float, tol: float, max_iter: int,
+    report: Progress,
+) -> tuple[Vector, float]:  # fmt: skip
+    """r = d (W' r + m q) + (1 - d) p; return r and the last change, infinite for tol = 0."""
+    change = np.inf
+    for done in range(1, max_iter + 1):
+        following = p.apply("times", right=1 - damping)
+        following(accum="plus") << rank.vxm(W, "plus_times").apply("times", right=damping)
         if sinks is not None:
-            mass = rank.inner(sinks, "plus_first").get(0)  # synchronises
-            following(accum="plus") << q.apply("times", right=kind(d * mass))
-        change = distance(following, rank) if rule.tol > 0 else np.inf  # synchronises
+            mass = rank.inner(sinks, "plus_first").get(0.0)  # synchronises
+            following(accum="plus") << q.apply("times", right=damping * mass)
+        if tol > 0:
+            change = distance(following, rank)  # synchronises
         rank = following
-        rule.report(done, None)
-        if change < rule.tol:
-            return rank
-    if rule.tol > 0:
-        raise not_converged("pagerank", rule.max_iter, change, rule.tol, rank)
-    return rank
+        report(done, None)
+        if change < tol:
+            break
+    return rank, change
 
 
 def _many(W: Matrix, sinks: Vector | None, seeds: Matrix, q: Vector | None, rule: Rule) -> Matrix:
