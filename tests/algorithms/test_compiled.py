@@ -21,8 +21,11 @@ CALLS: dict[str, Callable[..., Any]] = {
         A, personalization={0: 1, 3: 2}, dangling={1: 1}, start={2: 1}, **given
     ),
     "pagerank without sinks": lambda A, **given: algorithms.pagerank(A, dangling="drop", max_iter=100, **given),
+    "hits": algorithms.hits,
+    "eigenvector": algorithms.eigenvector_centrality,
+    "katz": lambda A, **given: algorithms.katz_centrality(A, 0.01, **given),
 }
-FLOATING = {"pagerank"}
+FLOATING = {"pagerank", "hits", "eigenvector", "katz"}
 
 
 @pytest.fixture(autouse=True)

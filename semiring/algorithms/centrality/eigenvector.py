@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from semiring import Matrix, Vector, ops
+from semiring import Matrix, Vector, compile, ops
 from semiring.exceptions import InvalidValue
 
 from ..checks import Values, count, number, square
 from ..progress import Progress, reporter
-from .iteration import Products, distance, floating, normalised, not_converged, start_vector
+from .iteration import distance, floating, normalised, not_converged, products_with, start_vector
 
 
 @ops.reports_memory
@@ -55,7 +56,8 @@ def eigenvector_centrality(
     Power iteration with A + s I, which has the eigenvectors of A and converges on bipartite graphs too; s is 1, with
     `weights` the power of 2 above the largest weight, so that the result does not depend on the unit of weights.  Where
     several eigenvectors have the largest eigenvalue, as in disconnected graphs, the result depends on `start`.  Cost
-    O(n + nvals) an iteration.  Synchronises twice an iteration.
+    O(n + nvals) an iteration.  The iterations are one program (`compile`), which synchronises once; with `progress`,
+    and where loops are not compiled, twice an iteration.
 
     Sources: Bonacich, "Power and Centrality: A Family of Measures", 1987; iteration and stop as in NetworkX, where s is
     always 1.
@@ -70,23 +72,34 @@ def eigenvector_centrality(
     name = "eigenvector_centrality"
     n, kind = square(name, A), floating(name, dtype)
     tol, max_iter, report = number(name, "tol", tol), count(name, "max_iter", max_iter), reporter(name, progress)
-    products = Products(name, A, kind, weighted=weights)
+    B, over_in, _, _, unit = products_with(name, A, kind, weighted=weights)
     x = Vector.full(kind.type(1), n, device=A.device)
     if start is not None:
         x = start_vector(name, "start", start, n, kind, A.device)
     if n == 0:
         report(0, None)
         return x
-    x, change = x.apply("truediv", right=kind.type(x.reduce("plus").get(1))), np.inf
+    x = x.apply("truediv", right=x.reduce("plus").get(1.0))
+    x, change = _power(B, over_in, x, unit, n * tol, max_iter, report)
+    if not change < n * tol:
+        raise not_converged(name, max_iter, change, tol, x)
+    return x
+
+
+@compile
+def _power(
+    A: Matrix, over_in: Any, x: Vector, shift: float, tol: float, max_iter: int, report: Progress
+) -> tuple[Vector, float]:
+    """x ~ (A + s I)' x, of norm 1; return x and its last change."""
+    change = np.inf
     for done in range(1, max_iter + 1):
-        shifted = x if products.unit == 1 else x.apply("times", right=kind.type(products.unit))
-        following = normalised(shifted.ewise_add(products.over_in_edges(x), "plus").new())
-        change = distance(following, x)
+        following = normalised(x.apply("times", right=shift).ewise_add(x.vxm(A, over_in), "plus"))
+        change = distance(following, x)  # synchronises
         x = following
         report(done, None)
-        if change < n * tol:
-            return x
-    raise not_converged(name, max_iter, change, tol, x)
+        if change < tol:
+            break
+    return x, change
 
 
 @ops.reports_memory
@@ -134,7 +147,8 @@ def katz_centrality(
 
     Notes
     -----
-    Cost O(n + nvals) an iteration.  Synchronises once an iteration.
+    Cost O(n + nvals) an iteration.  The iterations are one program (`compile`), which synchronises once; with
+    `progress`, and where loops are not compiled, once an iteration.
 
     Sources: Katz, "A New Status Index Derived from Sociometric Analysis", 1953; iteration and stop as in NetworkX.
 
@@ -148,7 +162,7 @@ def katz_centrality(
     n, kind = square(name, A), floating(name, dtype)
     alpha, tol = number(name, "alpha", alpha), number(name, "tol", tol)
     max_iter, report = count(name, "max_iter", max_iter), reporter(name, progress)
-    products = Products(name, A, kind, weighted=weights)
+    B, over_in, _, scale, _ = products_with(name, A, kind, weighted=weights)
     if isinstance(beta, (Vector, Mapping)):
         base = start_vector(name, "beta", beta, n, kind, A.device, relative=False)
     elif isinstance(beta, bool) or not isinstance(beta, (int, float, np.integer, np.floating)):
@@ -165,16 +179,25 @@ def katz_centrality(
     if n == 0:
         report(0, None)
         return x
-    change, done = np.inf, 0
     with np.errstate(over="ignore"):  # an infinite one: no sum is finite
-        damping = kind.type(alpha / products.scale)
+        damping = float(kind.type(alpha / scale))
+    x, change, done = _katz(B, over_in, base, x, damping, n * tol, max_iter, report)
+    if not change < n * tol:
+        raise not_converged(name, done, change, tol, x)
+    return normalised(x).new() if normalized else x
+
+
+@compile
+def _katz(
+    A: Matrix, over_in: Any, base: Vector, x: Vector, damping: float, tol: float, max_iter: int, report: Progress
+) -> tuple[Vector, float, int]:
+    """x = alpha A' x + beta; return x, its last change, and the iterations."""
+    change, done = np.inf, 0
     for done in range(1, max_iter + 1):
-        following = base.ewise_add(products.over_in_edges(x).apply("times", right=damping), "plus").wait()
-        change = distance(following, x)
+        following = base.ewise_add(x.vxm(A, over_in).apply("times", right=damping), "plus")
+        change = distance(following, x)  # synchronises
         x = following
         report(done, None)
-        if change < n * tol:
-            return normalised(x) if normalized else x
-        if not np.isfinite(change):
+        if change < tol or not math.isfinite(change):
             break
-    raise not_converged(name, done, change, tol, x)
+    return x, change, done

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -19,6 +19,9 @@ absdiff = binary.register_anonymous("abs(x - y)", "absdiff")
 # The L1 distance of two vectors, as an inner product.
 plus_absdiff = semiring.register_anonymous(monoid.plus, absdiff, "plus_absdiff")
 
+# Sums of squares from which no digit is lost, of float64 and float32.
+_LEAST, _LEAST_32 = (float(np.finfo(dtype).tiny / np.finfo(dtype).eps) for dtype in (np.float64, np.float32))
+
 
 def floating(name: str, dtype: Any) -> np.dtype[Any]:
     """Return float32 or float64, of every name of a dtype; DomainMismatch for others."""
@@ -33,34 +36,32 @@ def floating(name: str, dtype: Any) -> np.dtype[Any]:
     return kind
 
 
-class Products:
-    """Products of the adjacency matrix with vectors: sums over in-edges and over out-edges.
+class Products(NamedTuple):
+    """Products of the adjacency matrix with vectors.
 
-    weighted : an edge counts as its value, which must be finite and not negative; else as 1
-
-    scale : a power of 4 by which weights are multiplied, so that squares of products can be summed; 1 for ordinary ones
-    unit : a power of 2 above the largest weight, scaled, and at most twice it
+    over_in: the semiring of x.vxm(A): y(v) = sum over edges (u, v) of x(u) A(u, v), missing where v has no in-edge.
+    over_out: that of A.mxv(x): y(u) = sum over edges (u, v) of A(u, v) x(v), missing where u has no out-edge.
+    scale: a power of 4 by which weights are multiplied, so that squares of products can be summed; 1 for ordinary ones.
+    unit: a power of 2 above the largest weight, scaled, and at most twice it.
     """
 
-    def __init__(self, name: str, A: Matrix, dtype: np.dtype[Any], *, weighted: bool) -> None:
-        self.scale = self.unit = 1.0
-        if weighted:
-            weights(name, A, least=0, finite=True)
-            most = largest(A)
-            self.scale = factor(most, max(A.nrows, 1) ** 3, powers=2, dtype=dtype)
-            self.unit = 2.0 ** math.frexp(most * self.scale)[1]
-            A = A if self.scale == 1 else A.apply("times", right=self.scale).new()
-        self._A = A
-        self._in = (semiring.plus_times if weighted else semiring.plus_first)[dtype]
-        self._out = (semiring.plus_times if weighted else semiring.plus_second)[dtype]
+    A: Matrix
+    over_in: Any
+    over_out: Any
+    scale: float = 1.0
+    unit: float = 1.0
 
-    def over_in_edges(self, x: Vector) -> Vector:
-        """Return y(v) = sum over edges (u, v) of x(u) A(u, v); missing where v has no in-edge."""
-        return x.vxm(self._A, self._in)
 
-    def over_out_edges(self, x: Vector) -> Vector:
-        """Return y(u) = sum over edges (u, v) of A(u, v) x(v); missing where u has no out-edge."""
-        return self._A.mxv(x, self._out)
+def products_with(name: str, A: Matrix, dtype: np.dtype[Any], *, weighted: bool) -> Products:
+    """Return the products in which an edge counts as its value, which must be finite and not negative, or as 1."""
+    if not weighted:
+        return Products(A, semiring.plus_first[dtype], semiring.plus_second[dtype])
+    weights(name, A, least=0, finite=True)
+    most = largest(A)
+    scale = factor(most, max(A.nrows, 1) ** 3, powers=2, dtype=dtype)
+    A = A if scale == 1 else A.apply("times", right=scale).new()
+    ring = semiring.plus_times[dtype]
+    return Products(A, ring, ring, scale, unit=2.0 ** math.frexp(most * scale)[1])
 
 
 def start_vector(
@@ -93,12 +94,13 @@ def distance(x: Vector, y: Vector) -> float:
 
 def normalised(x: Vector) -> Vector:
     """Return x of Euclidean norm 1, for x of which no entry is negative; zeros as they are.  Synchronises."""
-    kind, about = x.dtype.type, np.finfo(x.dtype)
-    squares = float(x.inner(x).get(0.0))
-    if not about.tiny / about.eps <= squares < np.inf:  # 0, or squares that overflow or underflow
-        x = x.apply("truediv", right=kind(x.reduce("max").get(0) or 1)).new()
-        squares = float(x.inner(x).get(0.0))
-    return x.apply("truediv", right=kind(np.sqrt(squares) or 1)).new()
+    squares = x.inner(x).get(0.0)
+    if (_LEAST if x.dtype == np.float64 else _LEAST_32) <= squares < np.inf:
+        return x.apply("truediv", right=math.sqrt(squares))
+    most = x.reduce("max").get(0.0)  # of 0, or of squares that overflow or underflow
+    scaled = x.apply("truediv", right=most if most != 0 else 1.0)
+    norm = math.sqrt(scaled.inner(scaled).get(0.0))
+    return scaled.apply("truediv", right=norm if norm != 0 else 1.0)
 
 
 def converged(name: str, max_iter: int, change: float, tol: float, result: T) -> T:
