@@ -24,6 +24,7 @@ CALLS: dict[str, Callable[..., Any]] = {
     "hits": algorithms.hits,
     "eigenvector": algorithms.eigenvector_centrality,
     "katz": lambda A, **given: algorithms.katz_centrality(A, 0.01, **given),
+    "independent set": algorithms.maximal_independent_set,
 }
 FLOATING = {"pagerank", "hits", "eigenvector", "katz"}
 

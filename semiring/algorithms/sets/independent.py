@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from semiring import Matrix, Vector, binary, ops, semiring, unary
+from semiring import Matrix, Vector, binary, compile, ops, semiring, unary
 
 from ..checks import Vertices, rows, seed_of, undirected, vector
 from ..entries import listed, positions
@@ -56,7 +56,8 @@ def maximal_independent_set(A: Matrix, *, seed: int = 0, progress: Progress | No
     -----
     Vertices of small degree have better priorities, which makes the set larger: it is the set that the greedy algorithm
     finds in the order of random numbers divided by degree + 1, largest first.  Cost O(n + the entries in rows of
-    undecided vertices) a round, O(log n) rounds.  Synchronises once a round.
+    undecided vertices) a round, O(log n) rounds.  The rounds are one program (`compile`), which synchronises once; with
+    `progress`, and where loops are not compiled, once a round.
 
     Sources: Luby, "A Simple Parallel Algorithm for the Maximal Independent Set Problem", SIAM J. Comput. 15(4), 1986;
     Fischer, Noever, "Tight Analysis of Parallel Randomized Greedy MIS", SODA 2018.
@@ -71,23 +72,25 @@ def maximal_independent_set(A: Matrix, *, seed: int = 0, progress: Progress | No
     seed, report = seed_of("maximal_independent_set", seed), reporter("maximal_independent_set", progress)
     # The largest key is decided first.
     undecided = distinct(n, seed, device=A.device, scale=_inverse_degree(A, n))
-    members, rounds = Vector(bool, n, device=A.device), 0
+    if n == 0:
+        report(0, None)
+    return _luby(A, undecided, Vector(bool, n, device=A.device), report)
+
+
+@compile
+def _luby(A: Matrix, undecided: Vector, members: Vector, report: Progress) -> Vector:
+    """Members: the undecided that no undecided neighbour exceeds; their neighbours are excluded; until none is left."""
+    rounds = 0
     while undecided.nvals:  # synchronises
         largest = A.mxv(undecided, semiring.max_second, mask=undecided.S)
         later = undecided.ewise_mult(largest, "lt").select("==", True)
         chosen = undecided.dup(mask=~later.S)
         members(chosen.S) << True
         excluded = chosen.vxm(A, semiring.any_pair, mask=undecided.S)
-        undecided = later_of(undecided, chosen, excluded)
-        report(rounds := rounds + 1, None)
-    if rounds == 0:
-        report(0, None)
+        undecided = undecided.dup(mask=~chosen.S).dup(mask=~excluded.S)
+        rounds += 1
+        report(rounds, None)
     return members
-
-
-def later_of(undecided: Vector, chosen: Vector, excluded: Vector) -> Vector:
-    """Return what is neither chosen nor excluded."""
-    return undecided.dup(mask=~chosen.S).dup(mask=~excluded.S)
 
 
 def _inverse_degree(A: Matrix, n: int) -> Vector:
