@@ -234,9 +234,13 @@ class Recorder:
     # -- requests ------------------------------------------------------------------------------------------
 
     def records(self, spec: Spec) -> bool:
-        """Return whether a request has an operand without contents; others are executed: constants of the program."""
+        """Return whether a request has an operand without contents, or is a product.
+
+        A vector that is assumed to be constant often is not, and a product would be executed only to find this.  Other
+        requests are executed: their results are constants of the program.
+        """
         operands = vars(spec).values()
-        if any(map(self._concerns, operands)):
+        if spec.name == "mxv" or any(map(self._concerns, operands)):
             return True
         if spec.name not in _OF_KIND and any(isinstance(value, _MATRICES) for value in operands):
             self.reads_matrices = True

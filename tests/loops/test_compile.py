@@ -102,6 +102,17 @@ def test_full_vectors_of_a_number_that_changes(dtype: Any) -> None:
     assert sr.compile(strict=True)(summed)(Vector.full(1.0, 2), 0.5).isequal(summed(Vector.full(1.0, 2), 0.5))
 
 
+def test_products_are_not_executed_while_a_loop_is_traced() -> None:
+    def moved(A: Matrix, v: Vector) -> Vector:
+        for _ in range(3):
+            v << v + Vector.full(1.0, 2).vxm(A, "plus_first")
+        return v
+
+    A, made = Matrix.identity(2, float), sr.compile(strict=True)(moved)
+    assert "mxv" in str(made.plan(A, Vector.full(1.0, 2)))  # type: ignore[attr-defined]
+    assert made(A, Vector.full(1.0, 2)).isequal(moved(A, Vector.full(1.0, 2)))
+
+
 def test_integers_beyond_64_bits_are_computed_step_by_step() -> None:
     def power(v: Vector, n: int) -> int:
         k = 1
