@@ -76,3 +76,23 @@ def test_a_loop_is_one_program(name: str, kind: str) -> None:
             assert same(found, expected)
             with sr.use("reference"):
                 assert same(found, function(A, **arguments))
+
+
+def test_loops_that_report_no_steps_are_programs() -> None:
+    calls: dict[str, Callable[[Matrix], Any]] = {
+        "generations": lambda A: algorithms.topological_generations(A.select("triu").select("offdiag").new()),
+        "longest paths": lambda A: algorithms.longest_paths(A.select("triu").select("offdiag").new())[0],
+        "fastsv": lambda A: algorithms.connected_components(A, method="fastsv"),
+        "trimming": lambda A: algorithms.strongly_connected_components(A.select("triu").new()),
+    }
+    A = graph("float64").ewise_add(Matrix.from_edgelist([(k, k + 1) for k in range(39)], nrows=40, ncols=40), "any")
+    A = A.ewise_add(A.T, "any").new()
+    with sr.use("cpu"):
+        for name, call in calls.items():
+            with plans.recorded() as loops:
+                found = call(A)
+            assert loops, name
+            assert [loop.reason for loop in loops if not loop.compiled] == [], name
+            with sr.use("reference"):
+                expected = call(A)
+            assert same(found, expected), name

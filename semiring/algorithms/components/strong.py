@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from semiring import Matrix, Vector, agg, ops, semiring
+from semiring import Matrix, Vector, agg, compile, ops, semiring
 
 from ..checks import Values, partition, square
 from ..entries import listed, positions
@@ -94,6 +94,7 @@ def strongly_connected_components(A: Matrix, *, progress: Progress | None = None
     return label
 
 
+@compile
 def _trimmed(A: Matrix) -> Vector:
     """Return the vertices, each true, that remain after those without predecessors or successors are removed."""
     rest = Vector.full(True, A.nrows, device=A.device)

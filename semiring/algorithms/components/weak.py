@@ -5,7 +5,7 @@ Two vertices are in one component if a path joins them, with edges in both direc
 
 from __future__ import annotations
 
-from semiring import Matrix, Vector, ops, semiring
+from semiring import Matrix, Vector, compile, ops, semiring
 from semiring.exceptions import InvalidValue
 
 from ..checks import Values, choice, partition, square
@@ -118,6 +118,7 @@ def _with_stars(A: Matrix, forest: Vector) -> Matrix:
     return A.apply("one").ewise_add(stars, "any")
 
 
+@compile
 def _fastsv(A: Matrix, f: Vector) -> Vector:
     """Hook the trees of neighbours by the smallest grandparent, until no label changes.
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from semiring import Matrix, Vector, ops, semiring
+from semiring import Matrix, Vector, compile, ops, semiring
 from semiring.exceptions import DomainMismatch, GraphProperty
 
 from ..checks import square, weights
@@ -45,7 +45,8 @@ def topological_generations(A: Matrix, *, progress: Progress | None = None) -> V
 
     Notes
     -----
-    Cost O(n + nvals) for all generations together, and a few launches for each.  Synchronises once a generation.
+    Cost O(n + nvals) for all generations together, which are one program (`compile`) that synchronises once; with
+    `progress`, and where loops are not compiled, a few launches for each, and synchronises once a generation.
 
     Examples
     --------
@@ -81,7 +82,7 @@ def topological_order(A: Matrix, *, progress: Progress | None = None) -> Vector:
 
     Notes
     -----
-    Cost that of `topological_generations`, and a sort of n numbers.  Synchronises once a generation.
+    Cost that of `topological_generations`, and a sort of n numbers.
 
     Examples
     --------
@@ -181,6 +182,7 @@ def _acyclic(name: str, A: Matrix, dtype: Any, report: Progress) -> tuple[Vector
     return generation, length
 
 
+@compile
 def _generations(A: Matrix, dtype: Any, report: Progress) -> tuple[Vector, Vector | None]:
     """Return the generations, missing on and behind cycles, and the lengths if their type is given."""
     n, device = A.nrows, A.device
