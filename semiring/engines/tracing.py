@@ -249,10 +249,10 @@ class Recorder:
     def takes(self, spec: Spec) -> bool:
         """Return whether a request becomes a step.
 
-        Not updates in place, because rows are assigned for the whole program, and not a product with its write, which
-        are two steps.
+        Not updates in place, because rows are assigned for the whole program; a product with its write or its sum is
+        two steps.
         """
-        return spec.name not in ("update_vector", "write_mxv")
+        return spec.name not in ("inner", "update_vector", "write_mxv")
 
     def _concerns(self, value: Any) -> bool:
         if isinstance(value, Mask):

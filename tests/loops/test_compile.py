@@ -450,3 +450,20 @@ def test_labels_stay() -> None:
     v.labels = A.labels
     assert list(reached(A, v).labels) == ["ann", "bob", "eve"]
     assert reached(A, v)["eve"].value is True
+
+
+def test_a_request_that_an_engine_fuses_is_two_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A GPU has inner products in one pass; a program has the product and its sum."""
+    from semiring.engines import registry
+    from semiring.engines.spec import Inner
+
+    found = registry.implemented
+    monkeypatch.setattr(registry, "implemented", lambda spec, engine: spec is Inner or found(spec, engine))
+
+    @sr.compile(strict=True)
+    def halved(v: Vector) -> Vector:
+        while v.inner(v).get(0.0) > 1.0:
+            v = v * 0.5
+        return v
+
+    assert halved(Vector.from_coo([0, 2], [4.0, 3.0], size=3)).to_dict() == {0: 0.5, 2: 0.375}
