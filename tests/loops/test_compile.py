@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import gc
 import pickle
-import weakref
 from typing import Any
 
 import numpy as np
@@ -364,47 +362,6 @@ def test_no_iteration_leaves_variables_unassigned() -> None:
         late(Vector(int, 2))
 
 
-def test_a_program_is_traced_once_for_types(monkeypatch: pytest.MonkeyPatch) -> None:
-    from semiring.loops import build
-
-    calls = []
-    original = build.traced_program
-    monkeypatch.setattr(build, "traced_program", lambda *args: calls.append(1) or original(*args))
-
-    @sr.compile
-    def steps(A: Matrix, v: Vector, x: float) -> Vector:
-        for _ in range(2):
-            v = v.vxm(A) * x
-        return v
-
-    A = Matrix.from_coo([0, 1], [1, 0], [1.0, 2.0], nrows=2, ncols=2)
-    for x in (0.5, 2.0, 3.5):
-        steps(A, Vector.from_dense([x, 1.0]), x)
-    assert len(calls) == 1
-    steps(A, Vector.from_dense([1, 1]), 1.0)
-    assert len(calls) == 2
-    doubled = steps(A * 2.0, Vector.from_dense([1.0, 1.0]), 1.0)  # another matrix of the same kind
-    assert (len(calls), doubled.to_dict()) == (2, {0: 8.0, 1: 8.0})
-    steps(A.dup(int), Vector.from_dense([1.0, 1.0]), 1.0)
-    assert len(calls) == 3
-
-
-def test_a_program_does_not_keep_matrices_alive() -> None:
-    @sr.compile
-    def steps(A: Matrix, v: Vector) -> Vector:
-        for _ in range(2):
-            v = v.vxm(A, "min_plus")
-        return v
-
-    A = Matrix.from_coo([0, 1], [1, 0], [1.0, 2.0], nrows=2, ncols=2)
-    steps(A, Vector.from_dense([1.0, 1.0]))
-    pattern, entries = weakref.ref(A.store.pattern), weakref.ref(A.store.pattern.entries)
-    del A
-    gc.collect()
-    assert pattern() is None
-    assert entries() is None
-
-
 def test_large_iterations_continue_step_by_step(monkeypatch: pytest.MonkeyPatch, device: str) -> None:
     if device == "cuda":
         pytest.skip("a GPU has all its threads in a program")
@@ -450,20 +407,3 @@ def test_labels_stay() -> None:
     v.labels = A.labels
     assert list(reached(A, v).labels) == ["ann", "bob", "eve"]
     assert reached(A, v)["eve"].value is True
-
-
-def test_a_request_that_an_engine_fuses_is_two_steps(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A GPU has inner products in one pass; a program has the product and its sum."""
-    from semiring.engines import registry
-    from semiring.engines.spec import Inner
-
-    found = registry.implemented
-    monkeypatch.setattr(registry, "implemented", lambda spec, engine: spec is Inner or found(spec, engine))
-
-    @sr.compile(strict=True)
-    def halved(v: Vector) -> Vector:
-        while v.inner(v).get(0.0) > 1.0:
-            v = v * 0.5
-        return v
-
-    assert halved(Vector.from_coo([0, 2], [4.0, 3.0], size=3)).to_dict() == {0: 0.5, 2: 0.375}

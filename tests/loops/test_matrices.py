@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -214,3 +216,38 @@ def test_a_matrix_that_was_dropped_is_not_read(traces: list[int]) -> None:
         A = directed(seed % 7)
         assert same(compiled(A, 0), lengths(A, 0))
     assert len(traces) == 1
+
+
+def test_a_program_is_traced_once_for_types(traces: list[int]) -> None:
+    @sr.compile
+    def steps(A: Matrix, v: Vector, x: float) -> Vector:
+        for _ in range(2):
+            v = v.vxm(A) * x
+        return v
+
+    A = Matrix.from_coo([0, 1], [1, 0], [1.0, 2.0], nrows=2, ncols=2)
+    for x in (0.5, 2.0, 3.5):
+        steps(A, Vector.from_dense([x, 1.0]), x)
+    assert len(traces) == 1
+    steps(A, Vector.from_dense([1, 1]), 1.0)
+    assert len(traces) == 2
+    doubled = steps(A * 2.0, Vector.from_dense([1.0, 1.0]), 1.0)  # another matrix of the same kind
+    assert (len(traces), doubled.to_dict()) == (2, {0: 8.0, 1: 8.0})
+    steps(A.dup(int), Vector.from_dense([1.0, 1.0]), 1.0)
+    assert len(traces) == 3
+
+
+def test_a_program_does_not_keep_matrices_alive() -> None:
+    @sr.compile
+    def steps(A: Matrix, v: Vector) -> Vector:
+        for _ in range(2):
+            v = v.vxm(A, "min_plus")
+        return v
+
+    A = Matrix.from_coo([0, 1], [1, 0], [1.0, 2.0], nrows=2, ncols=2)
+    steps(A, Vector.from_dense([1.0, 1.0]))
+    pattern, entries = weakref.ref(A.store.pattern), weakref.ref(A.store.pattern.entries)
+    del A
+    gc.collect()
+    assert pattern() is None
+    assert entries() is None

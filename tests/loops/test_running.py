@@ -97,3 +97,20 @@ def test_several_threads_execute_products_of_all_entries(device: str, monkeypatc
         assert pairs.plan(A).loops[0].iterations == iterations  # type: ignore[attr-defined]
         assert all(a.isclose(b) for a, b in zip(pairs(A), hits(A), strict=True))
         assert levels.plan(A, 0).loops[0].iterations > 0  # type: ignore[attr-defined]
+
+
+def test_a_request_that_an_engine_fuses_is_two_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A GPU has inner products in one pass; a program has the product and its sum."""
+    from semiring.engines import registry
+    from semiring.engines.spec import Inner
+
+    found = registry.implemented
+    monkeypatch.setattr(registry, "implemented", lambda spec, engine: spec is Inner or found(spec, engine))
+
+    @sr.compile(strict=True)
+    def halved(v: Vector) -> Vector:
+        while v.inner(v).get(0.0) > 1.0:
+            v = v * 0.5
+        return v
+
+    assert halved(Vector.from_coo([0, 2], [4.0, 3.0], size=3)).to_dict() == {0: 0.5, 2: 0.375}

@@ -21,7 +21,7 @@ from .launch import BLOCK, full, grid, values_of, words_of
 from .mxv_covered import covers
 from .mxv_kernels import PLANS, Output, balanced_kernels, pull_kernel, types_of
 from .mxv_mask import KernelMask
-from .mxv_ranked import pull_ranked, ranked_columns
+from .mxv_ranked import pull_ranked, ranked_columns, ranked_plan
 from .primitives import as_dense
 from .row_tiles import row_tiles
 
@@ -103,7 +103,7 @@ def _launch(q: Mxv, a: CSR, u: VectorStore, mask: KernelMask, likely: bool, out:
         found = ranked_columns(q, a, u)
         if found is not None:
             assert out.values is not None
-            pull_ranked(q, a, u, found, out.values)
+            pull_ranked(ranked_plan(q, a, u, found), a, u.values, found, out.values)
             return "ranked"
     key = q.semiring, a.dtype, u.dtype, type(u), mask.form, mask.complement, mask.dtype, q.flip, valued, likely
     plan = rows.plans.get(key)

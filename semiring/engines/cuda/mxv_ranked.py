@@ -33,7 +33,16 @@ from .radix import sort_keys
 from .row_tiles import row_tiles
 from .specialise import constants, semiring, typedefs
 
-__all__ = ["Ranked", "pull_ranked", "ranked", "ranked_columns", "ranked_table"]
+__all__ = [
+    "Ranked",
+    "RankedPlan",
+    "pull_ranked",
+    "ranked",
+    "ranked_columns",
+    "ranked_plan",
+    "ranked_table",
+    "used_plan",
+]
 
 _FACT = "cuda.ranked"
 _THREADS = 1024
@@ -49,10 +58,10 @@ class Ranked:
 
     def __init__(self, ranks: Array, columns: Array) -> None:
         self.ranks, self.columns = ranks, columns
-        self.plans: dict[tuple[Any, ...], _Plan] = {}
+        self.plans: dict[tuple[Any, ...], RankedPlan] = {}
 
 
-class _Plan(NamedTuple):
+class RankedPlan(NamedTuple):
     """The kernels of a product, and what their launches need.
 
     table: the values in shared memory.  parts: bytes of the values by rank, and of the carries of tiles.
@@ -192,7 +201,7 @@ def _prologue(
     return semiring(ring) + named + flags
 
 
-def _plan(q: Mxv, a: CSR, u: Full, found: Ranked) -> _Plan:
+def _plan(q: Mxv, a: CSR, u: Full, found: Ranked) -> RankedPlan:
     element, result = u.dtype.itemsize, q.semiring.z.itemsize
     table = min(_table(element, result), a.ncols // 16 * 16)
     product, carry = _kernels(q.semiring, a.indptr.dtype, column_types(a.pattern), a.dtype, u.dtype, q.flip, table)
@@ -200,22 +209,38 @@ def _plan(q: Mxv, a: CSR, u: Full, found: Ranked) -> _Plan:
     tiles = int(first_row.size) - 1
     shared = table * element + _staged(result)
     parts = a.ncols * element, tiles, tiles * result
-    return _Plan(gather_kernel(found.columns.dtype, u.dtype), product, carry, first_row, tiles, table, shared, parts)
+    return RankedPlan(
+        gather_kernel(found.columns.dtype, u.dtype), product, carry, first_row, tiles, table, shared, parts
+    )
 
 
-def pull_ranked(q: Mxv, a: CSR, u: Full, found: Ranked, values: Array) -> None:
-    """Write the values of the rows that are not empty."""
+def ranked_plan(q: Mxv, a: CSR, u: Full, found: Ranked) -> RankedPlan:
+    """Return the plan of a product, which is kept with the ranked columns."""
     key = q.semiring, a.dtype, u.dtype, q.flip
     plan = found.plans.get(key)
     if plan is None:
         if len(found.plans) >= PLANS:
             found.plans.clear()
         plan = found.plans[key] = _plan(q, a, u, found)
+    return plan
+
+
+def used_plan(q: Mxv, a: CSR) -> tuple[Ranked, RankedPlan] | None:
+    """Return the ranked columns and the plan that a product of these types has used; None if there was none."""
+    known: _Products | None = a.pattern.facts.get(_FACT)
+    if known is None or known.found is None:
+        return None
+    plan = known.found.plans.get((q.semiring, a.dtype, q.vector.dtype, q.flip))
+    return None if plan is None else (known.found, plan)
+
+
+def pull_ranked(plan: RankedPlan, a: CSR, u: Any, found: Ranked, values: Any) -> None:
+    """Write the values of the rows that are not empty; u, values: arrays, or other memory on the device."""
     memory, (ordered, hit, value) = scratch(*plan.parts)
     tiles, n = plan.tiles, a.ncols
-    plan.order(grid(n), BLOCK, n, found.columns, 0, 0, None, u.values, None, Memory(memory), None)
+    plan.order(grid(n), BLOCK, n, found.columns, 0, 0, None, u, None, Memory(memory), None)
     plan.product(
-        multiprocessors(), _THREADS, a.indptr, found.ranks, *values_of(a), ordered, values, q.nout, a.nvals,
+        multiprocessors(), _THREADS, a.indptr, found.ranks, *values_of(a), ordered, values, a.nrows, a.nvals,
         plan.first_row, hit, value, tiles, shared=plan.shared,
     )  # fmt: skip
     plan.carry(-(-tiles // _THREADS), _THREADS, a.indptr, plan.first_row, hit, value, tiles, None, values, a.nrows)

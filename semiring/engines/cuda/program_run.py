@@ -9,7 +9,7 @@ import cupy
 import numpy as np
 from cupy.cuda import runtime
 
-from ...formats import Bitmap, Full, IndexList, VectorStore, index_dtype, word_count
+from ...formats import CSR, Bitmap, Full, IndexList, VectorStore, index_dtype, word_count
 from ...formats.vectors import SingleEntry, empty_vector
 from ..operands import Mask, Rows
 from ..program import Values
@@ -19,15 +19,18 @@ from ..spec_lists import VectorList
 from ..traced import Number, Typed
 from . import program_tuning
 from .convert import convert
-from .launch import bitmap, counter, full, read_words
+from .degrees import Degrees, degrees
+from .launch import Memory, bitmap, counter, full, read_words
 from .mxv_mask import NO_MASK
 from .mxv_pull import pull
+from .mxv_ranked import Ranked, RankedPlan, pull_ranked, used_plan
 from .primitives import fill, scatter_entries
 from .program_counters import BARRIER_WORDS, OVER, RUNNING
 from .program_lists import ListArrays
 
 if TYPE_CHECKING:
     from .program import CompiledProgram
+    from .program_products import HostProduct
 
 __all__ = ["Layout", "Run", "signed", "word_of"]
 
@@ -136,6 +139,8 @@ class Run:
         for at, elements, start in layout.fills:
             fill(cupy.ndarray(elements, start.dtype, self.temporary + at), start)
         self.lists: list[ListArrays] = []
+        # Of products that the host has executed over ranked columns, by number: what the next one needs.
+        self._ranked: dict[int, tuple[Ranked, RankedPlan, CSR, Degrees]] = {}
 
     def launch(self) -> int:
         """Launch the kernel; return how the program ended.  Synchronises."""
@@ -216,6 +221,8 @@ class Run:
         if mask is not None:
             mask = Mask(self.output(mask.store), structural=mask.structural, complement=mask.complement)
         a = Rows(made.matrices[product.matrix].matrix())
+        if self._execute_ranked(number, product):
+            return
         u, item = self.output(product.vector), product.made
         q = Mxv(product.nout, product.ninner, a, Rows(None), u, product.semiring, product.flip, mask, "pull")
         if mask is None:
@@ -226,12 +233,34 @@ class Run:
         if isinstance(found, IndexList):
             found = run(Convert(found, "bitmap"), "cuda")
         if isinstance(item.values, Values) and found.values is not None:
-            # The values of the result take the place of a buffer.
-            place, memory = self._place(item.values), found.values.data
-            del self.values[self.state[place]]
-            self.state[place] = memory.ptr
-            self.values[memory.ptr] = memory
+            self._replace(item.values, found.values.data)
         self.load(item, found)
+        used = used_plan(q, a.get()) if mask is None and isinstance(product.vector.values, Values) else None
+        if used is not None and isinstance(item.values, Values):
+            self._ranked[number] = *used, a.get(), degrees(a.get().pattern)
+
+    def _execute_ranked(self, number: int, product: HostProduct) -> bool:
+        """Execute a product over ranked columns again; False if it is another one, or the first of its number."""
+        known = self._ranked.get(number)
+        if known is None or (product.compared and not self.state[self._made.places["covered"]]):
+            return False
+        ranked, plan, a, rows = known
+        item, memory = product.made, cupy.cuda.alloc(product.nout * product.semiring.z.itemsize)
+        u = self.values[self.state[self._place(product.vector.values)]]
+        pull_ranked(plan, a, Memory(u), ranked, Memory(memory))
+        self._replace(item.values, memory)
+        if isinstance(item, Bitmap):
+            at = self._place(item.words)
+            self._copy(self.state[at], rows.words.data.ptr, rows.words.nbytes)
+            self.state[at + 3 : at + 6] = [rows.nonempty, 0, 0]
+        return True
+
+    def _replace(self, values: Values, memory: Any) -> None:
+        """Let the values of a result take the place of a buffer."""
+        place = self._place(values)
+        del self.values[self.state[place]]
+        self.state[place] = memory.ptr
+        self.values[memory.ptr] = memory
 
     def _place(self, part: Any) -> int:
         """Return where the state has a placeholder."""
