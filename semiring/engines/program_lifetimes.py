@@ -115,20 +115,20 @@ class Lifetimes:
         flows = []
         for step in all_steps(self.program.body):
             for move in (*getattr(step, "moves", ()), *getattr(step, "initial", ())):
-                flows.append((_words(move.target), _words(move.source)))
+                flows.append((words_of(move.target), words_of(move.source)))
             if isinstance(step, Request):
-                visited = {id(_words(item)) for item in parts(step.spec)}
+                visited = {id(words_of(item)) for item in parts(step.spec)}
                 name = step.spec.name
                 if name == "mxv":
-                    self._multiplied.add(id(_words(step.spec.vector)))
+                    self._multiplied.add(id(words_of(step.spec.vector)))
                     if step.spec.mask is not None:
-                        visited = {id(_words(step.spec.vector))}
+                        visited = {id(words_of(step.spec.vector))}
                 elif name == "write_vector":
-                    visited -= {id(_words(step.spec.c))}
-                    flows.append((_words(step.result), _words(step.spec.c)))
+                    visited -= {id(words_of(step.spec.c))}
+                    flows.append((words_of(step.result), words_of(step.spec.c)))
                 self._followed |= visited
             elif isinstance(step, Compute) and step.op not in ("count", "element"):
-                self._followed |= {id(_words(item)) for item in step.operands}
+                self._followed |= {id(words_of(item)) for item in step.operands}
         for found in (self._followed, self._multiplied):
             before = -1
             while before != len(found):
@@ -224,7 +224,7 @@ def halves(item: Any) -> Iterator[Any]:
             yield item.values
 
 
-def _words(item: Any) -> Any:
+def words_of(item: Any) -> Any:
     """Return the positions of a store, or the item itself."""
     return getattr(item, "words", item)
 

@@ -183,6 +183,8 @@ class Compiled(Callee):
             strict = self._strict if strict is None else strict
             report_step_by_step(self._function.__qualname__, site.line, reason, strict)
             return None
+        if again and site.restarts and result is not None and result.exit < 0 and not result.iterations:
+            return LoopResult(False, None, {}, 0, 1)  # the first iteration is large; the next one may be small
         if plans.noting():
             plans.note(plans.LoopPlan(site.line, "", entry.program, result))
         return None if result is None else entry.finish(scope, result)

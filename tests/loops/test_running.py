@@ -12,7 +12,7 @@ import pytest
 import semiring as sr
 from semiring import Vector
 from semiring.engines.cpu import closure_hubs, program
-from tests.loops.programs import bfs_levels, hits
+from tests.loops.programs import bfs_levels, hits, independent_set
 
 
 @sr.compile
@@ -97,6 +97,20 @@ def test_several_threads_execute_products_of_all_entries(device: str, monkeypatc
         assert pairs.plan(A).loops[0].iterations == iterations  # type: ignore[attr-defined]
         assert all(a.isclose(b) for a, b in zip(pairs(A), hits(A), strict=True))
         assert levels.plan(A, 0).loops[0].iterations > 0  # type: ignore[attr-defined]
+
+
+def test_a_large_first_iteration_is_executed_by_several_threads(device: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    if device != "cpu":
+        pytest.skip("a property of the CPU engine")
+    A = sr.random.kronecker(6, 8, seed=1)
+    monkeypatch.setattr(program, "_LARGE", A.nvals // 2)
+    rounds = sr.compile(strict=True)(independent_set)
+    counts = []
+    for threads in (1, 2):
+        monkeypatch.setattr(program, "available", lambda threads=threads: threads)
+        assert rounds(A, 1).isequal(independent_set(A, 1))
+        counts.append(rounds.plan(A, 1).loops[0].iterations)  # type: ignore[attr-defined]
+    assert counts[0] == counts[1] + 1 > 1
 
 
 def test_a_request_that_an_engine_fuses_is_two_steps(monkeypatch: pytest.MonkeyPatch) -> None:

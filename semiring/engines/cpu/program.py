@@ -19,6 +19,7 @@ from ...formats import CSR, Bitmap, Count, Full, IndexList, VectorStore, index_d
 from ...formats.vectors import SingleEntry
 from ...memory.allocation import require
 from ..program import Loop, Program, ProgramResult, Request, RunProgram, Values
+from ..program_lifetimes import words_of
 from ..program_listing import listing
 from ..recording import note
 from ..registry import implements
@@ -61,10 +62,17 @@ class _Compiled:
         self.kernel = _kernel(self.text)
         self.nested = code.lifetimes.nested
         self.in_place = code.in_place
-        # Matrices of which each iteration multiplies all entries.
-        steps = next(step.body.steps for step in program.body.steps if isinstance(step, Loop))
-        products = [code.full_products.get(id(step.spec)) for step in steps if isinstance(step, Request)]
-        self._multiplied = [m for m in products if m is not None]
+        # Matrices of which each iteration multiplies all entries, and those that the first one multiplies by an input.
+        loop = next(step for step in program.body.steps if isinstance(step, Loop))
+        products = [step.spec for step in loop.body.steps if isinstance(step, Request) and step.spec.name == "mxv"]
+        self._multiplied = [code.multiplied[id(q)] for q in products if id(q) in code.whole]
+        entered = {id(words_of(move.target)): id(words_of(move.source)) for move in loop.initial}
+        given = {id(words_of(item)): number for number, item in enumerate(program.inputs)}
+        self.first = [
+            (code.multiplied[id(q)], given[entered[words]])
+            for q in products
+            if id(q) not in code.whole and entered.get(words := id(words_of(q.vector))) in given
+        ]
         self.roles = program.roles(code.matrices)
         self._take(code.matrices, program.held, sorted(code.hub_matrices))
         # Arguments by position: fixed ones, and those allocated for each call: elements, type, whether zero.
@@ -132,6 +140,14 @@ class _Compiled:
         self.matrices = [_MatrixArrays(a, patterns) for a in matrices]
         self.hubs = [(m, self.matrices[m]) for m in hubs]
         self.multiplied = [self.matrices[m] for m in self._multiplied]
+
+    def begins_large(self, values: tuple[Any, ...]) -> bool:
+        """Return whether the first iteration multiplies so many entries that several threads take less time."""
+        work = sum(matrix.arrays()[1].size for matrix in self.multiplied)
+        for m, number in self.first:
+            u = values[number]
+            work += self.matrices[m].arrays()[1].size * u.nvals // max(u.size, 1)
+        return bool(work >= _LARGE)
 
     def with_matrices(self, matrices: list[CSR], held: list[Any]) -> _Compiled:
         """Return the same program of other matrices."""
@@ -280,7 +296,7 @@ def _kernel(text: str) -> Any:
 def run_program(q: RunProgram) -> ProgramResult | None:
     """Run all iterations in one kernel, on one thread; again with larger arrays where a list outgrows its own."""
     made = compiled(q.program)
-    if sum(matrix.arrays()[1].size for matrix in made.multiplied) >= _LARGE and available() > 1:
+    if (made.multiplied or made.first) and made.begins_large(q.values) and available() > 1:
         note(iterations=0, bytes=0)
         return ProgramResult([], -1, 0, 0)
     lists = [ListArrays(vectors, () if at is None else q.values[at]) for vectors, at in made.lists]

@@ -30,8 +30,9 @@ class Products(Text):
             pushes, pulls = q.direction == "push", q.direction == "pull"
         elif isinstance(u, Full) and pulls:
             pushes = False
+        self.multiplied[id(q)] = int(self.matrix(q.by_column if pushes else q.by_row))
         if isinstance(u, Full) and mask is True:
-            self.full_products[id(q)] = int(self.matrix(q.by_column if pushes else q.by_row))
+            self.whole.add(id(q))
         blocks = isinstance(u, Bitmap) and pushes and (v is None or q.semiring.add.is_any)
         few = f"{self.home(u.words)}n <= {_FEW}" if isinstance(u, Bitmap) else ""
         ways: list[tuple[str, Any]] = [("", self._push_blocks if blocks else self._push_entries)]

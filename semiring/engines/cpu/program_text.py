@@ -23,8 +23,9 @@ class Text(ProgramText):
         self.helpers: set[str] = set()
         # Matrices of which pulls read the hubs.
         self.hub_matrices: set[int] = set()
-        # Products of full vectors, by the identity of the request: the matrix, of which all entries are read.
-        self.full_products: dict[int, int] = {}
+        # The matrices of products, by the identity of the request; which of them read all entries.
+        self.multiplied: dict[int, int] = {}
+        self.whole: set[int] = set()
         self._functions: dict[Any, str] = {}
 
     def number(self, value: Any) -> str:
