@@ -53,6 +53,7 @@ def same(a: Any, b: Any) -> bool:
     return bool(a == b)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("kind", ["float64", "float32", "bool", "sinks"])
 @pytest.mark.parametrize("name", CALLS)
 def test_a_loop_is_one_program(name: str, kind: str) -> None:

@@ -92,6 +92,7 @@ def test_another_matrix_of_the_same_kind_is_not_traced(function: Callable[..., V
     assert len({str(v.to_dict()) for v in found}) > 1
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", sorted(PROGRAMS))
 def test_programs_with_several_matrices(name: str, traces: list[int]) -> None:
     function, rest = PROGRAMS[name]

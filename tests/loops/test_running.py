@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import semiring as sr
-from semiring import Vector
+from semiring import Matrix, Vector
 from semiring.engines.cpu import closure_hubs, program
 from tests.loops.programs import bfs_levels, hits, independent_set
 
@@ -111,6 +111,17 @@ def test_a_large_first_iteration_is_executed_by_several_threads(device: str, mon
         assert rounds(A, 1).isequal(independent_set(A, 1))
         counts.append(rounds.plan(A, 1).loops[0].iterations)  # type: ignore[attr-defined]
     assert counts[0] == counts[1] + 1 > 1
+
+
+def test_a_product_of_which_nothing_is_admitted() -> None:
+    @sr.compile(strict=True)
+    def unchanged(A: Matrix, u: Vector, w: Vector) -> Vector:
+        for _ in range(2):
+            w(~u.S) << A.mxv(w, "min_plus")
+        return w
+
+    A, w = Matrix.identity(3, int), Vector.from_dense([1, 2, 3])
+    assert unchanged(A, Vector.from_dense([4, 5, 6]), w).to_dict() == {0: 1, 1: 2, 2: 3}
 
 
 def test_a_request_that_an_engine_fuses_is_two_steps(monkeypatch: pytest.MonkeyPatch) -> None:

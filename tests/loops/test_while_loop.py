@@ -49,6 +49,7 @@ def reasons(function: Callable[..., Any], *arguments: Any) -> list[str]:
     return [loop.reason for loop in loops]
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("function", PROGRAMS, ids=lambda function: function.__name__)
 def test_programs_give_the_results_of_plain_loops(function: Any, traces: list[int]) -> None:
     for n in (3, 5, 3):

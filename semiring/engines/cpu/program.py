@@ -64,7 +64,10 @@ class _Compiled:
         self.in_place = code.in_place
         # Matrices of which each iteration multiplies all entries, and those that the first one multiplies by an input.
         loop = next(step for step in program.body.steps if isinstance(step, Loop))
-        products = [step.spec for step in loop.body.steps if isinstance(step, Request) and step.spec.name == "mxv"]
+        # Without those whose mask admits nothing.
+        products = [
+            step.spec for step in loop.body.steps if isinstance(step, Request) and id(step.spec) in code.multiplied
+        ]
         self._multiplied = [code.multiplied[id(q)] for q in products if id(q) in code.whole]
         entered = {id(words_of(move.target)): id(words_of(move.source)) for move in loop.initial}
         given = {id(words_of(item)): number for number, item in enumerate(program.inputs)}
