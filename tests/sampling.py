@@ -44,9 +44,9 @@ def families(names: Iterable[str]) -> set[str]:
 
 
 def left_of_costly(items: Iterable[pytest.Item]) -> list[pytest.Item]:
-    """The tests marked ``costly`` that a run of the short tier leaves out: five sixths."""
+    """The tests marked ``costly`` that a run of the short tier leaves out: eleven twelfths."""
     costly = sorted((item for item in items if item.get_closest_marker("costly")), key=lambda item: item.nodeid)
-    return draw("costly tests", costly, len(costly) * 5 // 6)
+    return draw("costly tests", costly, len(costly) * 11 // 12)
 
 
 def marks(row: T, sample: Collection[T], mark: pytest.MarkDecorator | None = None) -> list[pytest.MarkDecorator]:

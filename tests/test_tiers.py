@@ -79,7 +79,7 @@ def test_a_run_takes_one_family_of_algorithms(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(sampling, "exhaustive", False)
     monkeypatch.setattr(sampling, "engine", "cpu")
     seen: set[str] = set()
-    for number in range(40):
+    for number in range(120):
         monkeypatch.setattr(sampling, "seed", number)
         assert len(sampling.families("abcde")) == 1
         seen |= sampling.families("abcde")
@@ -97,18 +97,18 @@ def test_rows_outside_the_sample_are_left_to_the_exhaustive_tier(monkeypatch: py
     assert all(sampling.marks(row, "bd") for row in rows)  # its parts do not depend on the seed
 
 
-def test_a_sixth_of_the_costly_tests_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    costly = [item(f"test_{number:02}", "costly") for number in range(30)]
+def test_a_twelfth_of_the_costly_tests_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    costly = [item(f"test_{number:02}", "costly") for number in range(36)]
     others = [item("test_other"), item("test_wide", "wide")]
     monkeypatch.setattr(sampling, "seed", 1)
     left = {one.nodeid for one in sampling.left_of_costly(costly + others)}
-    assert len(left) == 25
+    assert len(left) == 33
     assert {one.nodeid for one in sampling.left_of_costly(others + costly[::-1])} == left
     seen: set[str] = set()
-    for number in range(40):
+    for number in range(120):
         monkeypatch.setattr(sampling, "seed", number)
         seen |= {one.nodeid for one in costly} - {one.nodeid for one in sampling.left_of_costly(costly)}
-    assert len(seen) == 30
+    assert len(seen) == 36
     assert sampling.left_of_costly(others) == []
 
 
