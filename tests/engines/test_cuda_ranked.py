@@ -12,7 +12,8 @@ cupy = pytest.importorskip("cupy")
 
 import semiring as sr  # noqa: E402
 from semiring.config import config  # noqa: E402
-from semiring.engines.cuda import mxv_ranked, tuning  # noqa: E402
+from semiring.engines.cuda import mxv_ranked, program_run, program_tuning, tuning  # noqa: E402
+from tests.loops.programs import hits  # noqa: E402
 
 pytestmark = pytest.mark.gpu
 
@@ -75,6 +76,22 @@ def test_results_are_those_of_usual_pulls(
         if B is not None:
             assert kernels(log) == {"ranked"}
             assert B.store.pattern.facts[FACT].found is not None
+
+
+def test_programs_repeat_products_over_ranked_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    repeated: list[bool] = []
+    execute = program_run.Run._execute_ranked
+
+    def counted(*arguments: Any) -> bool:
+        repeated.append(execute(*arguments))
+        return repeated[-1]
+
+    monkeypatch.setattr(program_run.Run, "_execute_ranked", counted)
+    monkeypatch.setattr(program_tuning, "HOST_ENTRIES", 0)
+    A = skewed(1, 5000, 5000, "float64")
+    found = sr.compile(strict=True)(hits)(A, 4)
+    assert repeated == [False, False, *[True] * 6]  # two products, four iterations
+    assert all(a.isclose(b, rel_tol=1e-9) for a, b in zip(found, hits(A, 4), strict=True))
 
 
 def test_other_products_are_usual(monkeypatch: pytest.MonkeyPatch) -> None:
