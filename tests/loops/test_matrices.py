@@ -13,7 +13,6 @@ import pytest
 import semiring as sr
 from semiring import Matrix, Vector
 from semiring.engines.cpu import program
-from semiring.loops import build
 from tests.loops import interpreted
 from tests.loops.programs import PROGRAMS, symmetric
 
@@ -23,20 +22,6 @@ def _interpreted(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(program, "_kernel", interpreted.kernel)
     with sr.use("cpu"):
         yield
-
-
-@pytest.fixture
-def traces(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """One item for each loop that was traced."""
-    made: list[int] = []
-    trace = build.traced_program
-
-    def counted(*args: Any) -> Any:
-        made.append(1)
-        return trace(*args)
-
-    monkeypatch.setattr(build, "traced_program", counted)
-    return made
 
 
 def directed(seed: int, dtype: Any = float, n: int = 12, edges: int = 30) -> Matrix:
@@ -159,7 +144,7 @@ def test_a_loop_that_reads_the_contents_is_traced(function: Callable[..., Vector
         A, v = directed(seed, edges=20 + seed), Vector.full(1.0, 12)
         assert same(compiled(A, v), function(A, v))
     assert len(traces) == 3
-    for seed in range(3):  # and not again for a matrix that it knows
+    for seed in range(3):  # new matrices: traced once each
         A = directed(seed, edges=20 + seed)
         compiled(A, Vector.full(1.0, 12))
         compiled(A, Vector.full(1.0, 12))

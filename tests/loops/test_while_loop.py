@@ -15,7 +15,7 @@ import semiring as sr
 from semiring import Matrix, Vector, binary
 from semiring.engines.cpu import program
 from semiring.exceptions import InvalidType, InvalidValue, NotSupported
-from semiring.loops import build, plans, while_loop
+from semiring.loops import plans, while_loop
 from tests.loops import interpreted
 from tests.loops.function_loops import PROGRAMS, Loop, compiled, levels, plain, rank
 from tests.loops.programs import symmetric
@@ -26,20 +26,6 @@ from tests.loops.test_programs import same
 def _interpreted(monkeypatch: pytest.MonkeyPatch) -> None:
     """Run kernels of the CPU engine as Python: each would be compiled."""
     monkeypatch.setattr(program, "_kernel", interpreted.kernel)
-
-
-@pytest.fixture
-def traces(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Return a list that grows by each trace."""
-    made: list[int] = []
-    trace = build.traced_program
-
-    def counted(*arguments: Any) -> Any:
-        made.append(1)
-        return trace(*arguments)
-
-    monkeypatch.setattr(build, "traced_program", counted)
-    return made
 
 
 def reasons(function: Callable[..., Any], *arguments: Any) -> list[str]:
