@@ -28,7 +28,7 @@ def covers(u: Bitmap, pattern: AnyPattern) -> bool:
 
     The columns that have entries are cached with the pattern.
     """
-    if not _asks(pattern):
+    if not _is_large(pattern):
         return False
     columns, nonempty = _columns(pattern)
     if u.count.known and u.nvals < nonempty:
@@ -45,10 +45,10 @@ def covered_columns(pattern: AnyPattern) -> Array | None:
 
     Synchronises once for a pattern.
     """
-    return _columns(pattern)[0] if _asks(pattern) else None
+    return _columns(pattern)[0] if _is_large(pattern) else None
 
 
-def _asks(pattern: AnyPattern) -> TypeGuard[Pattern]:
+def _is_large(pattern: AnyPattern) -> TypeGuard[Pattern]:
     return isinstance(pattern, Pattern) and pattern.placement == "device" and pattern.nvals >= tuning.RANKED_ENTRIES
 
 

@@ -350,7 +350,8 @@ class Products(Numbers):
 class HostProduct(NamedTuple):
     """A product that the host executes where the matrix is large.
 
-    matrix: its number.  compared: whether the program tells whether the vector has all columns that have entries.
+    matrix: its number.  compared: whether the program compares the entries of the vector with
+    the columns that have entries.
     """
 
     matrix: int
