@@ -27,7 +27,13 @@ from .program_tuning import program_constants
 from .specialise import constants
 
 # Fields of the state that are not of the program.
-_FIELDS = ("point", "exit", "work", "iterations", "covered")
+_FIELDS = ("point", "exit", "work", "small", "iterations", "covered")
+
+
+def _even(fields: list[tuple[str, str]], name: str) -> list[tuple[str, str]]:
+    """Return the fields of a struct whose size is a multiple of 16 bytes; positions of vectors are."""
+    odd = sum(not kind.startswith("Positions") for kind, _ in fields) % 2
+    return [*fields, ("i64", f"pad_{name}")] if odd else fields
 
 
 class Code(Lists):
@@ -67,8 +73,9 @@ class Code(Lists):
     def numbers_of_threads(self) -> list[tuple[str, str]]:
         """Return what every thread has, in order: type and name; each is 8 bytes."""
         pulls = [("i64", f"pull{p}") for p, _ in enumerate(self.products)]
+        pulls += [("i64", f"bounded{p}") for p in self.bounded]
         numbers = [(TYPES[kind], name) for name, kind in self.kinds.items()]
-        return [*(("i64", name) for name in _FIELDS), *pulls, *numbers, *self.list_numbers()]
+        return _even([*(("i64", name) for name in _FIELDS), *pulls, *numbers, *self.list_numbers()], "s")
 
     def state(self) -> list[tuple[str, str]]:
         """Return the fields of the state, in order: type and name; each is 8 bytes or a struct of 6 times 8."""
@@ -76,16 +83,17 @@ class Code(Lists):
 
     def buffers_of_blocks(self) -> list[tuple[str, str]]:
         """Return what the threads of a block share, as `state`."""
-        fields = [("u64", f"c{k}") for k in range(self.counters)]
-        fields += [("i64", f"{name}{p}") for p in range(len(self.products)) for name in ("rows", "edges")]
-        for pool in sorted(self.rows):
+        fields = []
+        for pool in sorted(self.rows):  # positions of vectors first, which are aligned
             for row in range(self.rows[pool]):
                 name = f"{pool.lower()}_{row}"
                 if pool[0] == "S":
                     fields.append((self.set_type(int(pool[1:])), name))
                 else:
                     fields.append((f"{c_name(np.dtype(pool.partition('_')[2]))}*", name))
-        return fields
+        fields += [("u64", f"c{k}") for k in range(self.counters)]
+        fields += [("i64", f"{name}{p}") for p in range(len(self.products)) for name in ("rows", "edges")]
+        return _even(fields, "b")
 
     def arguments(self) -> list[tuple[str, str]]:
         """Return the fields of the argument in order: type and name; each is 8 bytes."""
@@ -210,7 +218,9 @@ together:
         self.put_at(0, f"point_{k}:")
         self.put("g.watch();")
         self.put(f"if (counted[OVER] != 0) {{ s.point = {k}; s.exit = YIELDED; goto end; }}")
-        self.put("if (s.work < g.least()) {")
+        self.put("s.small = s.work < g.least() ? s.small + 1 : 0;")
+        self.put("if (s.small > i64(PATIENCE)) {")
+        self.put("    s.small = 0;")
         self.put("    blocks = g.fewer(s.work);")
         self.put("    g.barrier();")
         self.put("    if (blockIdx.x >= blocks) goto wait;")

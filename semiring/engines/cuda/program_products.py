@@ -17,6 +17,7 @@ from . import tuning
 from .algebra import ring_facts
 from .columns import column_types
 from .program_numbers import Numbers
+from .program_text import cast
 from .specialise import constants, semiring, typedefs
 
 
@@ -309,6 +310,7 @@ class Products(Numbers):
         values = p.values or f"({c_name(q.semiring.z)}*)nullptr"
         shift = self.shift(p.c)
         p.counts = not whole
+        bounded = self._pull_bounded(q, u, p, operands) if whole and not p.early and _bounded(q) else None
         after = None if p.early else self._leave_to_host(q, mask, p, made)
         if whole:
             self.present.add(m or "")
@@ -345,6 +347,65 @@ class Products(Numbers):
             p.counted = True
             self.barrier()
         self.put_at(0, f"point_{after}:;")
+        if bounded is not None:
+            self.indent -= 1
+            self.put("}")
+            self.join_pending(bounded)
+
+    def _pull_bounded(self, q: Any, u: Any, p: _Product, operands: str) -> Any:
+        """Pull rows that end at the least (greatest) value of a vector, where many entries have it, as labels soon do.
+
+        Opens the branch of the other products; returns what is pending behind this one.
+        """
+        if self._waiting:
+            self.barrier()
+        number, m, target, n, z = p.number, p.pull, p.target, f"a.n{p.c}", c_name(q.semiring.z)
+        add, k = q.semiring.add, self.counter()
+        self.bounded.append(number)
+        hits, parts = self.buffer("hits", "bool", "blocks"), self.buffer("parts", z, "blocks")
+        bound = self.buffer("bound", z, "blocks")
+        name = self.operator("binary", add.op)
+        combine = f"[=]({z} x, {z} y) {{ return {cast(f'{name}(x, y)', add.z)}; }}"
+        value, positions = cast(self.value(u, "i"), add.z), f"each_position({self.n(u)}, "
+        self.put(f"s.bounded{number} = 0;")
+        self.put(f"if (a.nvals{m} >= i64(BOUNDED_ENTRIES)) {{")
+        self.indent += 1
+        self.point(self.n(u))
+        self.put(
+            f"reduce_parts<{z}>({hits}, {parts}, [&](auto f) {{ {positions}f); }}, [&](i64 i) {{ return {value}; }}, "
+            f"{combine});"
+        )
+        self.put("g.barrier();")
+        self.put("{")
+        self.put(f"    const {z} least = combine_parts<{z}>({hits}, {parts}, {combine});")
+        self.put("    u64 mine = 0;")
+        self.put(f"    {positions}[&](i64 i) {{ mine += {value} == least; }});")
+        self.put(f"    g.count({k}, mine);")
+        self.put(f"    if (group_thread() == 0) {bound}[0] = least;")
+        self.put("}")
+        self.put(f"g.barrier(); s.bounded{number} = i64(counted[{k}] - b.c{k}) * i64(BOUNDED_SHARE) >= {self.n(u)};")
+        self.put(f"g.change([&] {{ b.c{k} = counted[{k}]; }});")
+        self.indent -= 1
+        self.put("}")
+        self.put(f"if (s.bounded{number}) {{")
+        self.indent += 1
+        self.point(f"{n} + a.nvals{m} / 8")
+        self.put(f"copy_presence({target}.words, a.present{m}, {n});")
+        self.put(f"p{number}::pull_bounded({operands}, {target}.words, {p.values}, {n}, {bound}[0]);")
+        self.indent -= 1
+        self.put("} else {")
+        self.indent += 1
+        return self.pending()
+
+
+def _bounded(q: Any) -> bool:
+    """Return whether a product is the least or greatest value of a vector in each row: an integer of one type."""
+    multiply, add = q.semiring.mult, q.semiring.add
+    extreme = add.op.expr in ("min(x, y)", "max(x, y)")
+    return (
+        extreme and multiply.expr == ("x" if q.flip else "y") and q.vector.dtype == q.semiring.z
+        and q.semiring.z.kind in "iu" and isinstance(q.vector, Full) and isinstance(q.vector.values, Values)
+    )  # fmt: skip
 
 
 class HostProduct(NamedTuple):

@@ -55,16 +55,16 @@ class Requests(Writes):
         k = self.counter()
         listed, offsets = self._list_text(made)
         store = f"{values}[i] = {self.value(a, 'i')}; " if values else ""
-        keep = f"[&](i64 i) {{ if (!({test})) return false; {store}return true; }}"
         word = f"[&](i64 w) {{ return {f'valid_bits({n}, w)' if driver is None else f'{driver}.words[w]'}; }}"
         form = f"{k}, b.c{k}, {self.shift(c)}, {offsets}"
-        dense = f"keep_words<{listed}>(g, {target}, {form}, {n}, {word}, keep);"
+        dense = f"keep_words<{listed}>(g, {target}, {form}, {n}, {word}, test, take);"
         self.put("{")
-        self.put(f"    const auto keep = {keep};")
+        self.put(f"    const auto test = [&](i64 i) {{ return {test}; }};")
+        self.put(f"    const auto take = [&](i64 i) {{ {store}}};")
         if driver is None:
             self.put(f"    {dense}")
         else:
-            self.put(f"    if ({sparse}) keep_listed(g, {fresh}, {form}, {driver}, keep);")
+            self.put(f"    if ({sparse}) keep_listed(g, {fresh}, {form}, {driver}, test, take);")
             self.put(f"    else {dense}")
         self.put("}")
         if driver is not None:
@@ -168,11 +168,13 @@ class Requests(Writes):
         k = self.counter()
         store = f"{values}[i] = {{}}; " if values else ""
 
-        def keep(condition: str, value: str) -> str:
-            tested = ""
+        def keep(name: str, condition: str, value: str) -> None:
+            """Put the functions that test a position, and that store its value."""
+            tested = f"return {condition};"
             if test:
-                tested, value = f"const auto z = {cast(value, made.dtype)}; if (!({test})) return false; ", "z"
-            return f"[&](i64 i) {{ if (!({condition})) return false; {tested}{store.format(value)}return true; }}"
+                tested = f"if (!({condition})) return false; const auto z = {cast(value, made.dtype)}; return {test};"
+            self.put(f"    const auto {name} = [&](i64 i) {{ {tested} }};")
+            self.put(f"    const auto take_{name} = [&](i64 i) {{ {store.format(value)}}};")
 
         def words(union: bool) -> str:
             parts = [f"{each}.words[w]" for each in sets]
@@ -186,26 +188,26 @@ class Requests(Writes):
         dense = f"keep_words<{listed}>(g, {target}, {k}, b.c{k}, {self.shift(c)}, {offsets}, {n}, "
         if intersects:
             if len(sets) == 2:
-                self.put(f"    const auto keep = {keep(f'{in_a} && {in_b} && {admitted}', both)};")
+                keep("both", f"{in_a} && {in_b} && {admitted}", both)
                 first = f"{sa}.sparse({n}) && !({sb}.sparse({n}) && {sb}.count < {sa}.count)"
-                self.put(f"    if ({first}) keep_listed({base}, {sa}, keep);")
-                self.put(f"    else if ({sb}.sparse({n})) keep_listed({base}, {sb}, keep);")
-                self.put(f"    else {dense}{words(False)}, keep);")
+                self.put(f"    if ({first}) keep_listed({base}, {sa}, both, take_both);")
+                self.put(f"    else if ({sb}.sparse({n})) keep_listed({base}, {sb}, both, take_both);")
+                self.put(f"    else {dense}{words(False)}, both, take_both);")
             else:
-                self.put(f"    const auto keep = {keep(admitted, both)};")
+                keep("both", admitted, both)
                 if sets:
-                    self.put(f"    if ({sparse}) keep_listed({base}, {sets[0]}, keep); else")
-                self.put(f"    {dense}{words(False)}, keep);")
+                    self.put(f"    if ({sparse}) keep_listed({base}, {sets[0]}, both, take_both); else")
+                self.put(f"    {dense}{words(False)}, both, take_both);")
         else:
             value = both if sa is None and sb is None else f"{in_a} ? ({in_b} ? {both} : {left}) : {right}"
-            self.put(f"    const auto keep = {keep(admitted, value)};")
+            keep("either", admitted, value)
             if sparse != "false":
-                self.put(f"    const auto rest = {keep(f'!{in_a} && {admitted}', right)};")
+                keep("rest", f"!{in_a} && {admitted}", right)
                 self.put(f"    if ({sparse}) {{")
-                self.put(f"        keep_listed({base}, {sa}, keep);")
-                self.put(f"        keep_listed({base}, {sb}, rest);")
+                self.put(f"        keep_listed({base}, {sa}, either, take_either);")
+                self.put(f"        keep_listed({base}, {sb}, rest, take_rest);")
                 self.put("    } else")
-            self.put(f"    {dense}{words(True)}, keep);")
+            self.put(f"    {dense}{words(True)}, either, take_either);")
         self.put("}")
         if sparse != "false":
             self._exchange(target, fresh, sparse)
@@ -227,11 +229,12 @@ class Requests(Writes):
             self.put(f"each_position({n}, [&](i64 i) {{ const i64 j = {k}; {store}}});")
             return
         counter = self.counter()
-        keep = f"[&](i64 i) {{ const i64 j = {k}; if (!{self.has(u, 'j')}) return false; {store}return true; }}"
+        test = f"[&](i64 i) {{ const i64 j = {k}; return {self.has(u, 'j')}; }}"
+        take = f"[&](i64 i) {{ {f'const i64 j = {k}; {store}' if store else ''}}}"
         word = f"[&](i64 w) {{ return valid_bits({n}, w); }}"
         listed, offsets = self._list_text(made)
         form = f"{counter}, b.c{counter}, {self.shift(c)}, {offsets}"
-        self.put(f"keep_words<{listed}>(g, {target}, {form}, {n}, {word}, {keep});")
+        self.put(f"keep_words<{listed}>(g, {target}, {form}, {n}, {word}, {test}, {take});")
         self.counted(c, target, counter, listed=self._listed_text(made, "false"))
 
     def _index_home(self, index: Any) -> str | None:

@@ -54,6 +54,8 @@ class Text(ProgramText):
         self.changing: dict[str, tuple[int, str]] = {}
         # The matrix that vectors of a size are pushed through, where all pushes are through one.
         self.edged: dict[int, str | None] = {}
+        # Products that may end rows at the least or the greatest value of their vector.
+        self.bounded: list[int] = []
         self.host_products: list[Any] = []  # products that the host may execute
         # Matrices of which a product reads tiles of rows, and the rows that have entries.
         self.tiled: set[str] = set()

@@ -87,22 +87,25 @@ class Writes(Products):
         words = "(const u32*)nullptr" if source is None else f"{source}.words"  # null: of a full vector
         dense = f"change_words(g, {target}, {words}, {k}, {self.shift(c)}, {n}, change);"
         self.put("{")
-        self.put(f"    const auto change = {change(admitted, in_t)};")
+        if sparse == "false" or deletes:
+            self.put(f"    const auto change = {change(admitted, in_t)};")
         if sparse == "false":
             self.put(f"    {dense}")
         else:
-            self.put(f"    if ({sparse}) {{")
-            base = f"g, {target}, {k}, b.c{k}, {self.shift(c)}"
+            base, listed = f"g, {target}, {k}, b.c{k}, {self.shift(c)}", self._listed(made)
             # What visits the driver's entries need not test for them.
-            known = change("true" if by_mask else admitted, "true" if driver == self.set_of(t) else in_t)  # fmt: skip
-            listed = self._listed(made)
-            self.put(f"        change_listed<{listed}>({base}, {driver}, {known});")
+            known = change("true" if by_mask else admitted, "true" if driver == self.set_of(t) else in_t)
+            self.put(f"    const auto visit = {known};")
+            self.put(f"    if ({sparse}) {{")
+            self.put(f"        change_listed<{listed}>({base}, {driver}, visit);")
             if deletes:
                 # Entries of C that no entry of the driver visits; those that it visits are the same afterwards.
                 visited = f"{driver}.has(i)"
                 gone = f"[&](i64 i, bool had) {{ return had && ({visited} || change(i, had)); }}"
                 self.put(f"        change_listed<{listed}>({base}, {source}, {gone});")
-            self.put(f"    }} else {dense}")
+                self.put(f"    }} else {dense}")
+            else:
+                self.put(f"    }} else change_along(g, {target}, {k}, {self.shift(c)}, {n}, {driver}, visit);")
         self.put("}")
         self._changed(made, target, k, c, sparse)
         everywhere = by_mask and (in_t == "true" or driver == self.set_of(t))
@@ -187,7 +190,7 @@ class Writes(Products):
         if driver is None:
             self.touch(local_reads=reads, local_writes=[values])
         else:
-            self.touch(reads, [values])
+            self.touch(reads, [values], visits=driver)
             self.prefer_list(driver, n)
         self.point(n if driver is None else f"({driver}.sparse({n}) ? {driver}.count : {n})")
         visit = f"each_position({n}, " if driver is None else f"each_entry({driver}, {n}, "

@@ -19,7 +19,7 @@
 // has `edges` positions, of which some were removed from the vector.
 enum { REDUCED = 4 };
 template <class I, class B>
-struct Positions {
+struct alignas(16) Positions {  // exchanged 16 bytes at a time
     typedef B Offset;
     u32* words;
     I* list;
@@ -93,9 +93,10 @@ DEVICE void copy_array(T* to, const T* from, i64 count) {
     for (i64 q = group_thread(); q < count; q += group_threads()) to[q] = from[q];
 }
 // A pass over presence words: a warp processes up to 8 consecutive ones, whose loads overlap.
+constexpr int WORDS_TESTED = 4;
 DEVICE i64 words_at_once(i64 size) {
-    const i64 each = (size / 32) / group_warps();
-    return each < 1 ? 1 : each > 8 ? 8 : each;
+    const i64 words = (size + 31) / 32, warps = group_warps();
+    return words >= 8 * warps ? 8 : words <= warps ? 1 : (words + warps - 1) / warps;
 }
 // word(first + lane), for the lanes that have one.
 template <class Word>
@@ -145,17 +146,18 @@ template <class P>
 DEVICE i64 edges_of(const P* offsets, i64 i) {
     return offsets == nullptr ? 0 : i64(offsets[i + 1]) - i64(offsets[i]);
 }
-// Fills an empty u with the entries of `driver` for which keep(i), along its list; with the edges before each, where
-// `offsets` is not null.
-template <class S, class D, class Keep>
+// Fills an empty u with the entries of `driver` for which test(i), along its list; with the edges before each, where
+// `offsets` is not null.  take(i) stores the value.
+template <class S, class D, class Test, class Take>
 DEVICE void keep_listed(Group& g, const S& u, int k, u64 base, int shift, const typename S::Offset* offsets,
-                        const D& driver, Keep keep) {
+                        const D& driver, Test test, Take take) {
     const Packing packing = {shift};
     const i64 length = driver.length();
     for (i64 first = Group::rank() * BLOCK; first < length; first += Group::size() * BLOCK) {
         const i64 q = first + threadIdx.x;
         const i64 i = q < length ? i64(driver.list[q]) : 0;
-        const bool kept = q < length && (driver.listed != REDUCED || driver.has(i)) && keep(i);
+        const bool kept = q < length && (driver.listed != REDUCED || driver.has(i)) && test(i);
+        if (kept) take(i);
         const u64 place = g.reserve(k, kept ? packing.pack(1, edges_of(offsets, i)) : 0) - base;
         if (kept) {
             u.list[packing.rows(place)] = i;
@@ -175,22 +177,33 @@ DEVICE void claim_listed(Group& g, const S& u, int k, u64 base, int shift, const
         if (found) u.list[place >> shift] = j;
     }
 }
-// Writes all words of u: the positions for which keep(i), among the bits of word(w).  LISTED: lists them, too, if they
-// are so few that requests follow the list; with the edges before each, where `offsets` is not null.
-template <bool LISTED, class S, class Word, class Keep>
+// Writes all words of u: the positions for which test(i), among the bits of word(w); take(i) stores the value.  LISTED:
+// lists them, too, if they are so few that requests follow the list; with the edges before each, where `offsets` is not
+// null.
+template <bool LISTED, class S, class Word, class Test, class Take>
 DEVICE void keep_words(Group& g, const S& u, int k, u64 base, int shift, const typename S::Offset* offsets, i64 size,
-                       Word word, Keep keep) {
+                       Word word, Test test, Take take) {
     const Packing packing = {shift};
     u64 mine = 0;
     const i64 each = words_at_once(size);
     for (i64 first = group_warp() * each; 32 * first < size; first += group_warps() * each) {
         const u32 given = word_of_lane(first, each, size, word);
+        const u32 some = __ballot_sync(FULL_WARP, given != 0);
         u32 kept = 0;
-        for (u32 some = __ballot_sync(FULL_WARP, given != 0); some; some &= some - 1) {
-            const int r = __ffs(int(some)) - 1;
-            const bool here = ((shuffle(given, r) >> lane_id()) & 1u) && keep(32 * (first + r) + lane_id());
-            const u32 found = __ballot_sync(FULL_WARP, here);
-            if (lane_id() == r) kept = found;
+        for (int at = 0; at < each; at += WORDS_TESTED) {
+            if (((some >> at) & ((1u << WORDS_TESTED) - 1)) == 0) continue;
+            // No store lies between the tests, so that their loads overlap.
+            bool here[WORDS_TESTED];
+#pragma unroll
+            for (int r = 0; r < WORDS_TESTED; r++) {
+                here[r] = ((shuffle(given, at + r) >> lane_id()) & 1u) && test(32 * (first + at + r) + lane_id());
+            }
+#pragma unroll
+            for (int r = 0; r < WORDS_TESTED; r++) {
+                if (here[r]) take(32 * (first + at + r) + lane_id());
+                const u32 found = __ballot_sync(FULL_WARP, here[r]);
+                if (lane_id() == at + r) kept = found;
+            }
         }
         if (lane_id() < each && 32 * (first + lane_id()) < size) {
             u.words[first + lane_id()] = kept;
@@ -224,6 +237,7 @@ DEVICE void keep_words(Group& g, const S& u, int k, u64 base, int shift, const t
 // is added, and what is removed.  LISTED: the list of u grows if it was current.
 template <bool LISTED, class S, class D, class Change>
 DEVICE void change_listed(Group& g, const S& u, int k, u64 base, int shift, const D& driver, Change change) {
+    const bool appends = LISTED && u.listed != 0 && u.listed != REDUCED;
     u64 added = 0, removed = 0;
     for (i64 first = Group::rank() * BLOCK; first < driver.count; first += Group::size() * BLOCK) {
         const i64 q = first + threadIdx.x;
@@ -237,15 +251,39 @@ DEVICE void change_listed(Group& g, const S& u, int k, u64 base, int shift, cons
             atomicAnd(u.words + (i >> 5), ~bit);
             removed += u64(1) << shift;
         }
-        if constexpr (LISTED) {
-            const u64 place = g.reserve(k, u64(has && !had) << shift) - base;
-            if (u.listed && u.listed != REDUCED && has && !had) u.list[u.count + i64(place >> shift)] = i;
-        } else {
-            added += u64(has && !had) << shift;
+        const u64 mine = u64(has && !had) << shift;
+        if (!appends) {
+            added += mine;
+            continue;
+        }
+        const u64 place = g.reserve(k, mine) - base;
+        if (mine != 0) u.list[u.count + i64(place >> shift)] = i;
+    }
+    g.count(k, added);
+    g.count(k + 1, removed);
+}
+// The same in passes over the words of `driver`.
+template <class S, class D, class Change>
+DEVICE void change_along(Group& g, const S& u, int k, int shift, i64 size, const D& driver, Change change) {
+    u64 mine = 0;
+    const i64 each = words_at_once(size);
+    for (i64 first = group_warp() * each; 32 * first < size; first += group_warps() * each) {
+        const u32 given = word_of_lane(first, each, size, [&](i64 w) { return u.words[w]; });
+        const u32 visited = word_of_lane(first, each, size, [&](i64 w) { return driver.words[w]; });
+        u32 kept = given;
+        for (u32 some = __ballot_sync(FULL_WARP, visited != 0); some; some &= some - 1) {
+            const int r = __ffs(int(some)) - 1;
+            const bool had = (shuffle(given, r) >> lane_id()) & 1u;
+            const bool visit = (shuffle(visited, r) >> lane_id()) & 1u;
+            const u32 found = __ballot_sync(FULL_WARP, visit ? change(32 * (first + r) + lane_id(), had) : had);
+            if (lane_id() == r) kept = found;
+        }
+        if (lane_id() < each && 32 * (first + lane_id()) < size) {
+            if (kept != given) u.words[first + lane_id()] = kept;
+            mine += u64(__popc(kept)) << shift;
         }
     }
-    if constexpr (!LISTED) g.count(k, added);
-    g.count(k + 1, removed);
+    g.count(k, mine);
 }
 // The same for all positions; reads the words of `old`, which may be those of u.
 template <class S, class Change>

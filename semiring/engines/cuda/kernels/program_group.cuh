@@ -20,6 +20,8 @@ __shared__ u64 counted[COUNTERS];
 // others, who may be ahead, do not add.
 __shared__ u64 pending[COUNTERS];
 __shared__ u64* all_counters;
+// What threads of this block have counted since the last barrier, which adds it to those of all blocks.
+__shared__ u64 uncounted[COUNTERS];
 __shared__ u64 parts_read[2][COUNTERS];
 __shared__ u32 turn;
 // The blocks of the group, the first of the grid; whether there is one.
@@ -42,12 +44,20 @@ APART void meet() {
     __syncthreads();
     if (threadIdx.x < 32) {
         const bool here = alone;
-        if (threadIdx.x == 0 && !here) {
-            arrived += active;
-            arrive_and_wait(arrivals, arrived);
+        const u32 now = turn;
+        if (!here) {
+            for (int k = int(threadIdx.x); k < int(COUNTERS); k += 32) {
+                if (uncounted[k] == 0) continue;
+                atomicAdd(part_of(now, k), uncounted[k]);
+                uncounted[k] = 0;
+            }
+            __syncwarp();
+            if (threadIdx.x == 0) {
+                arrived += active;
+                arrive_and_wait(arrivals, arrived);
+            }
         }
         __syncwarp();
-        const u32 now = turn;
         for (int k = int(threadIdx.x); k < int(COUNTERS); k += 32) {
             if (here) {
                 counted[k] = pending[k];
@@ -60,17 +70,11 @@ APART void meet() {
         if (threadIdx.x == 0 && !here) turn = now ^ 1u;
     }
 }
-// Adds the amounts of all threads of the block to a counter.  The whole block calls.
+// Adds the amounts of all threads of a warp to a counter.
 APART void count_amounts(int k, u64 mine) {
-    if (alone) {  // nearly all warps have nothing to add
-        if (!__any_sync(FULL_WARP, mine != 0)) return;
-        const u64 total = warp_sum(mine);
-        if (lane_id() == 0) atomicAdd(&pending[k], total);
-        return;
-    }
-    if (!__syncthreads_or(mine != 0)) return;
-    const u64 total = block_sum(mine);
-    if (threadIdx.x == 0) atomicAdd(part_of(turn, k), total);
+    if (!__any_sync(FULL_WARP, mine != 0)) return;
+    const u64 total = warp_sum(mine);
+    if (lane_id() == 0) atomicAdd(alone ? &pending[k] : &uncounted[k], total);
 }
 // Reserves the amounts of all threads; returns where that of this thread begins.  The whole block calls.
 APART u64 reserve_amounts(int k, u64 mine) {
@@ -111,6 +115,7 @@ struct Group {
             // The blocks begin at different times, so the first part, to which they add, is not read before a barrier.
             counted[k] = 0;
             parts_read[1][k] = load_relaxed(given + COUNTERS + k);
+            uncounted[k] = 0;
             pending[k] = gridDim.x == 1 ? load_relaxed(given + k) + parts_read[1][k] : 0;
         }
         __syncthreads();

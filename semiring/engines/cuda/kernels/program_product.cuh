@@ -99,8 +99,8 @@ DEVICE void measure(Group& g, int k, u64 base, const Packing& packing, const P* 
 DEVICE bool prefers_pull(i64 nvals, i64 nout, i64 open_rows, i64 rows, i64 edges) {
     if (edges <= i64(FEW_EDGES)) return false;
     const f32 open = f32(open_rows), entries = f32(nvals);
-    // Without a terminal value all entries of the open rows are read.
-    const Work work = {entries, EARLY ? open : entries, entries * open / fmaxf(f32(nout), 1.0f), 0.0f,
+    // Without a terminal value all tiles are passed over, whatever the mask admits.
+    const Work work = {entries, EARLY ? open : entries, EARLY ? entries * open / fmaxf(f32(nout), 1.0f) : entries, 0.0f,
                        f32((nout + 31) / 32), 0.0f};
     return ::prefers_pull(work, f32(rows), f32(edges));
 }
@@ -111,6 +111,15 @@ DEVICE void pull(Group& g, int k, int shift, const P* indptr, const Columns& col
                  const Admitted& mask, const S& out, Z* values, i64 nout) {
     const i64 found = pull_early(indptr, columns, a, u, mask, out.words, values, nout);
     g.count(k, u64(found) << shift);
+}
+
+// The same of a full vector, without a mask, for the least or the greatest of the values in each row: `bound` is that of
+// all, and ends a row.
+template <class Bound>
+DEVICE void pull_bounded(const P* indptr, const Columns& columns, const Matrix& a, const Vector& u, const Admitted& mask,
+                         u32* out_words, Z* out_values, i64 nout, Bound bound) {
+    pull_until(indptr, columns, a, u, mask, out_words, out_values, nout,
+               [&](const Maybe<Z>& sum) { return sum.hit && sum.value == bound; });
 }
 
 // The same for sums of all entries of a row, in tiles of a merge path; `complete` follows behind a barrier.  The words
