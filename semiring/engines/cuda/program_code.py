@@ -10,6 +10,7 @@ large; so the text has a label there, and the others jump to it.
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -17,17 +18,26 @@ import numpy as np
 from ...dtypes import c_name
 from ...formats import Bitmap, Full
 from ..program import Block, Branch, Compute, Leave, Loop, Move, Program, Request, Values
-from ..program_lifetimes import Place, all_steps, halves
+from ..program_lifetimes import Place, halves
 from ..spec_lists import VectorList
 from ..traced import Number, Untraceable
-from . import program_tuning
 from .program_lists import Lists
 from .program_text import TYPES
 from .program_tuning import program_constants
 from .specialise import constants
 
-# Fields of the state that are not of the program.
-_FIELDS = ("point", "exit", "work", "small", "iterations", "covered")
+# Fields of the state that are not of the program: what every thread has, and what the first one of a block writes.
+_FIELDS, _SHARED = ("point", "exit", "work", "small"), ("iterations", "covered")
+
+
+def _temporary(name: str, lines: list[str]) -> bool:
+    """Return whether a number, used in these lines alone, is set in the first one and not read behind a point."""
+    first = lines[0].lstrip()
+    indent = len(lines[0]) - len(first)
+    return (
+        first.startswith(f"s.{name} = ") and len(re.findall(rf"\bs\.{name}\b", first)) == 1
+        and all(line.startswith(" " * indent) for line in lines)
+    )  # fmt: skip
 
 
 def _even(fields: list[tuple[str, str]], name: str) -> list[tuple[str, str]]:
@@ -53,8 +63,8 @@ class Code(Lists):
                 self.list_number(item)
         self._block(program.body)
         self.settle()
-        self.put("s.exit = 0;")
-        self.body = self.lines
+        self.put(self.leave("0"))
+        self.body, self.temporaries, self.unchanged = self._without_state("\n".join(self.lines))
 
     def _find_edged(self, block: Block) -> None:
         """Determine the matrices that vectors of each size are pushed through."""
@@ -74,7 +84,7 @@ class Code(Lists):
         """Return what every thread has, in order: type and name; each is 8 bytes."""
         pulls = [("i64", f"pull{p}") for p, _ in enumerate(self.products)]
         pulls += [("i64", f"bounded{p}") for p in self.bounded]
-        numbers = [(TYPES[kind], name) for name, kind in self.kinds.items()]
+        numbers = [(TYPES[kind], name) for name, kind in self.kinds.items() if name not in self.temporaries]
         return _even([*(("i64", name) for name in _FIELDS), *pulls, *numbers, *self.list_numbers()], "s")
 
     def state(self) -> list[tuple[str, str]]:
@@ -91,6 +101,7 @@ class Code(Lists):
                     fields.append((self.set_type(int(pool[1:])), name))
                 else:
                     fields.append((f"{c_name(np.dtype(pool.partition('_')[2]))}*", name))
+        fields += [("i64", name) for name in _SHARED]
         fields += [("u64", f"c{k}") for k in range(self.counters)]
         fields += [("i64", f"{name}{p}") for p in range(len(self.products)) for name in ("rows", "edges")]
         return _even(fields, "b")
@@ -112,12 +123,8 @@ class Code(Lists):
 
     def text(self) -> str:
         """Return what follows `semiring.cuh`: with the includes that it names."""
-        named = program_constants()
-        if sum(isinstance(step, Request) for step in all_steps(self.program.body)) >= program_tuning.LONG_PROGRAM:
-            named["PROGRAM_RESIDENT"] = program_tuning.LONG_RESIDENT
-        head = constants(
-            **{name.removeprefix("PROGRAM_"): value for name, value in named.items()}, COUNTERS=self.counters
-        )
+        named = {name.removeprefix("PROGRAM_"): value for name, value in program_constants().items()}
+        head = constants(**named, COUNTERS=self.counters)
         numbers = "".join(f"    {dtype} {name};\n" for dtype, name in self.numbers_of_threads())
         shared = "".join(f"    {dtype} {name};\n" for dtype, name in self.buffers_of_blocks())
         given = "".join(f"    alignas(8) {dtype} {name};\n" for dtype, name in self.arguments())
@@ -127,6 +134,8 @@ class Code(Lists):
         inputs = {self.home(item.words) for item in self.program.inputs if isinstance(item, Bitmap)}
         entered = "".join(f"        entered |= enter_one(b.{home});\n" for home in sorted(inputs))
         points = "".join(f"        case {k}: goto point_{k};\n" for k in range(1, self.points + 1))
+        temporary = "".join(f"    {TYPES[self.kinds[name]]} {name};\n" for name in self.temporaries)
+        unchanged = "".join(f"    s.{name} = first.numbers.{name};\n" for name in self.unchanged)
         return (
             head
             + '#include "program.cuh"\n#include "direction.cuh"\n'
@@ -141,13 +150,12 @@ class Code(Lists):
             + 'extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT)\n'
             + "    program(const __grid_constant__ Arguments a, const __grid_constant__ State first) {\n"
             + "    alignas(16) __shared__ char room[room_bytes()];\n    __shared__ Buffers b;\n    (void)room;\n"
-            + "    Group g(a.counters);\n    u32 blocks = 0;\n    Numbers s;\n    g.load(&first, s, b);\n"
+            + f"    Group g(a.counters);\n    u32 blocks = 0;\n    Numbers s;\n{temporary}    g.load(&first, s, b);\n"
             + f"    {{\n        bool entered = false;\n{entered}        if (entered) g.barrier();\n    }}\n"
             + f"enter:\n    switch (s.point) {{\n{points}        default: break;\n    }}\n"
-            + "\n".join(self.body)
-            + """
-end:
-    if (active < gridDim.x) {
+            + self.body
+            + f"\nend:\n{unchanged}"
+            + """    if (active < gridDim.x) {
         g.join(a.state, s, b, gridDim.x);
     } else if (blockIdx.x == 0) {
         if (alone) {
@@ -163,11 +171,35 @@ wait:
     if (s.exit != RUNNING) return;
     goto enter;
 together:
+"""
+            + unchanged
+            + """    s.exit = RUNNING;
     g.join(a.state, s, b, blocks);
     goto enter;
 }
 """
         )
+
+    def _without_state(self, body: str) -> tuple[str, list[str], list[str]]:
+        """Return the text with numbers that need no register between two points: temporaries, and unchanged ones.
+
+        The state is stored at each point, so that all numbers in it are in registers up to there.
+        """
+        lines, temporaries, unchanged = body.split("\n"), [], []
+        stored = (*self.program.inputs, *(item for item, _ in self.program.constants), *self.program.outputs)
+        outer = {self.numbers[id(item)] for item in stored if isinstance(item, Number)}
+        for name in self.kinds:
+            used = re.compile(rf"\bs\.{name}\b")
+            at = [number for number, line in enumerate(lines) if used.search(line)]
+            if not any(re.search(rf"\bs\.{name} = ", line) for line in lines):
+                unchanged.append(name)
+                for number in at:
+                    lines[number] = used.sub(f"first.numbers.{name}", lines[number])
+            elif name not in outer and _temporary(name, lines[at[0] : at[-1] + 1]):
+                temporaries.append(name)
+                for number in at:
+                    lines[number] = used.sub(name, lines[number])
+        return "\n".join(lines), temporaries, unchanged
 
     # -- steps ---------------------------------------------------------------------------------------------
 
@@ -217,7 +249,7 @@ together:
         k = self.points
         self.put_at(0, f"point_{k}:")
         self.put("g.watch();")
-        self.put(f"if (counted[OVER] != 0) {{ s.point = {k}; s.exit = YIELDED; goto end; }}")
+        self.put(f"if (counted[OVER] != 0) {self.leave('YIELDED', k)}")
         self.put("s.small = s.work < g.least() ? s.small + 1 : 0;")
         self.put("if (s.small > i64(PATIENCE)) {")
         self.put("    s.small = 0;")
@@ -238,7 +270,7 @@ together:
             self.indent -= 1
             self.put("}")
         if outer:
-            self.put("s.iterations += 1;")
+            self.put("if (threadIdx.x == 0) b.iterations += 1;")
         self._block(loop.body)
         self.settle()
         self.indent -= 1
@@ -247,14 +279,14 @@ together:
 
     def _leave(self, step: Leave, place: Place) -> None:
         if step.kind == "fail":
-            self.put("{ s.exit = FAILED; goto end; }")
+            self.put(self.leave("FAILED"))
             return
         self._moves(step.moves, place)
         self.settle()
         if step.kind in ("break", "continue"):
             self.put(f"{step.kind};")
         elif step.kind.startswith("return"):
-            self.put(f"{{ s.exit = {step.kind.split()[1]}; goto end; }}")
+            self.put(self.leave(step.kind.split()[1]))
 
     # -- moves ---------------------------------------------------------------------------------------------
 

@@ -70,7 +70,7 @@ class Lists(Searches):
         count = n if positions is None else f"{positions}.count"
         # The program continues at the point before this, with larger arrays.
         full = f"{length} + 2 > a.offsets{m} || {end} + {count} > a.entries{m}"
-        self.put(f"if ({full}) {{ s.point = {self.points}; s.exit = OUTGROWN; goto end; }}")
+        self.put(f"if ({full}) {self.leave('OUTGROWN', self.points)}")
         store_entry = f"a.J{m}[{end} + p] = i; a.X{m}[{end} + p] = {self.value(store, 'i')};"
         if positions is None:
             self.put(f"each_position({n}, [&](i64 i) {{ const i64 p = i; {store_entry} }});")

@@ -83,7 +83,7 @@ class Numbers(Text):
             self.put(f"{made} = {_TESTS[op].format(self._exact_float(operands[0]))};")
 
     def _guard(self, fails: str) -> None:
-        self.put(f"if ({fails}) {{ s.exit = FAILED; goto end; }}")
+        self.put(f"if ({fails}) {self.leave('FAILED')}")
 
     def _as(self, value: Any, kind: str) -> str:
         return kind_cast(self.number(value), kind_of(value), kind)

@@ -287,9 +287,8 @@ class Products(Numbers):
             self.covered.add(m)
             k = self.counter()
             self.put(f"    g.count({k}, missing_words(a.columns{m}, {self.set_of(u)}.words, {self.n(u)}));")
-            self.put(f"    g.barrier(); s.covered = counted[{k}] == b.c{k};")
-            self.put(f"    g.change([&] {{ b.c{k} = counted[{k}]; }});")
-        self.put(f"    s.point = {after}; s.exit = HOST_PRODUCT - {len(self.host_products)}; goto end;")
+            self.put(f"    g.barrier([&] {{ b.covered = counted[{k}] == b.c{k}; b.c{k} = counted[{k}]; }});")
+        self.put(f"    {self.leave(f'HOST_PRODUCT - {len(self.host_products)}', after)}")
         self.put("}")
         self.host_products.append(
             HostProduct(int(m or 0), q.semiring, q.flip, q.nout, q.ninner, u, masked, made, compared)

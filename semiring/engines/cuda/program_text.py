@@ -307,6 +307,11 @@ class Text(ProgramText):
             f"g.barrier([&] {{ {positions}.listed = 1; b.c{k} = counted[{k}]; }}); }}"
         )
 
+    @staticmethod
+    def leave(outcome: str, point: int = 0) -> str:
+        """Return the statements that end the launch; the next one continues at a point."""
+        return f"{{ s.point = {point}; s.exit = {outcome}; goto end; }}"
+
     def put_at(self, indent: int, text: str) -> None:
         """Add a line at an indentation."""
         self.lines.append("    " * indent + text)

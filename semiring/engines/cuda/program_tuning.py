@@ -10,15 +10,13 @@ from . import tuning
 TABLE: Final = Table()
 _row = TABLE.row
 
-# Calls of the six lines of a search and of rounds of peeling, H200.
+# Calls of the six lines of a search and of rounds of peeling.
 PROGRAM_BLOCK: Final = _row("PROGRAM_BLOCK", 512, "measured", "see PROGRAM_RESIDENT")
 PROGRAM_RESIDENT: Final = _row(
-    "PROGRAM_RESIDENT", 3, "measured", "kron22, kron24, path of 10^5, core numbers of kron22, ms, with PROGRAM_BLOCK: "
-    "2 x 512 0.58 1.15 532 298, 3 x 512 0.53 0.95 593 266, 4 x 256 0.70 1.30 508 240, 1 x 1024 0.58 1.07 645 458",
-)  # fmt: skip
-LONG_PROGRAM: Final = _row("LONG_PROGRAM", 5, "measured", "requests from which on a program has LONG_RESIDENT blocks")
-LONG_RESIDENT: Final = _row(
-    "LONG_RESIDENT", 2, "measured", "fewer have more registers; H100, core numbers of kron20: 3 48.8 ms, 2 37.8",
+    "PROGRAM_RESIDENT", 2, "measured",
+    "H100; kron20, kron22, kron24, grid of 5000 x 5000, core numbers of kron20, ms, with PROGRAM_BLOCK: "
+    "3 x 512 0.42 0.52 0.96 152 -, 2 x 512 0.32 0.50 0.92 111 23.5, 1 x 1024 0.29 0.48 1.09 125 24.3, "
+    "1 x 512 0.33 0.73 1.64 100 18.9, 4 x 256 0.32 0.51 1.00 120 24.1",
 )  # fmt: skip
 ALONE_MOST: Final = _row(
     "ALONE_MOST", 2048, "measured",
@@ -47,7 +45,7 @@ HOST_MASKED: Final = _row(
     "the same under a mask, which the engine cannot rank; H100, independent set of kron20: 4.5 ms, by the host 5.3",
 )  # fmt: skip
 BOUNDED_ENTRIES: Final = _row("BOUNDED_ENTRIES", 1 << 20, "reasoned", "a pull of fewer is as two passes over a vector")
-BOUNDED_SHARE: Final = _row("BOUNDED_SHARE", 8, "reasoned", "1 in 8 entries have the value at which a row ends")
+BOUNDED_SHARE: Final = _row("BOUNDED_SHARE", 4, "reasoned", "1 in 4 entries have the value at which a row ends")
 WATCHED_CYCLES: Final = _row("WATCHED_CYCLES", 1 << 28, "reasoned", "0.15 s, then a signal is answered")
 
 

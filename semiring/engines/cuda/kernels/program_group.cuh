@@ -30,6 +30,8 @@ __shared__ bool alone;
 // The barrier of the group: its counter, and what that was at the last one.
 __shared__ u32* arrivals;
 __shared__ u32 arrived;
+// The clock when the launch began.
+__shared__ i64 begun;
 // Where the blocks outside of the group wait: how often it has grown, and its blocks.
 __shared__ u64* gate;
 __shared__ u32 grown;
@@ -100,10 +102,9 @@ constexpr int APART_WORDS = 16;
 // The blocks that run a program.  given: 2 COUNTERS counters; then, apart, the arrivals; then, apart, the gate, and the
 // turn and the arrivals for blocks that join.
 struct Group {
-    i64 begin;  // the clock when the launch began
-
-    DEVICE Group(u64* given) : begin(clock64()) {
+    DEVICE Group(u64* given) {
         if (threadIdx.x == 0) {
+            begun = clock64();
             active = gridDim.x;
             alone = active == 1;
             all_counters = given;
@@ -157,8 +158,8 @@ struct Group {
     static DEVICE void count(int k, u64 mine) { count_amounts(k, mine); }
     static DEVICE u64 reserve(int k, u64 mine) { return reserve_amounts(k, mine); }
     // Ends the launch at the next barrier after its time; the first thread looks at the clock.
-    DEVICE void watch() {
-        if (blockIdx.x == 0 && threadIdx.x == 0 && clock64() - begin > i64(WATCHED_CYCLES)) {
+    static DEVICE void watch() {
+        if (blockIdx.x == 0 && threadIdx.x == 0 && clock64() - begun > i64(WATCHED_CYCLES)) {
             if (alone) pending[OVER] = 1;
             else atomicAdd(part_of(turn, OVER), 1);
         }
