@@ -30,7 +30,7 @@ from .program_lists import ListArrays
 
 if TYPE_CHECKING:
     from .program import CompiledProgram
-    from .program_products import HostProduct
+    from .program_pulls import HostProduct
 
 __all__ = ["Layout", "Run", "signed", "word_of"]
 

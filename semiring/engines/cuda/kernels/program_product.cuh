@@ -114,12 +114,12 @@ DEVICE void pull(Group& g, int k, int shift, const P* indptr, const Columns& col
 }
 
 // The same of a full vector, without a mask, for the least or the greatest of the values in each row: `bound` is that of
-// all, and ends a row.
+// all, and ends a row; `ordered`: the first entry of a row has the result.
 template <class Bound>
 DEVICE void pull_bounded(const P* indptr, const Columns& columns, const Matrix& a, const Vector& u, const Admitted& mask,
-                         u32* out_words, Z* out_values, i64 nout, Bound bound) {
+                         u32* out_words, Z* out_values, i64 nout, Bound bound, bool ordered) {
     pull_until(indptr, columns, a, u, mask, out_words, out_values, nout,
-               [&](const Maybe<Z>& sum) { return sum.hit && sum.value == bound; });
+               [&](const Maybe<Z>& sum) { return sum.hit && (ordered || sum.value == bound); });
 }
 
 // The same for sums of all entries of a row, in tiles of a merge path; `complete` follows behind a barrier.  The words
