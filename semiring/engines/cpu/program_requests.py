@@ -327,18 +327,37 @@ class Requests(Products):
         self._filtered(q.a, made, self._unary(q.op, q.k, q.a), q.op.z)
 
     def _filtered(self, a: Any, made: Any, test: str, dtype: np.dtype[Any]) -> None:
-        c, s, v = self._fresh(made)
-        assert s is not None
-        self._each(a, "i_")
-        self.put(f"if {cast_text(test, dtype, np.dtype(np.bool_))}:")
+        self._kept(a, a, made, cast_text(test, dtype, np.dtype(np.bool_)), *self._fresh(made))
+
+    def _kept(self, along: Any, a: Any, made: Any, test: str, c: int, s: Any, v: Any) -> None:
+        """Write the entries of a, at the positions of a store, for which a test holds."""
+        self._each(along, "i_")
+        self.put(f"if {test}:")
         self.indent += 1
         self._insert(c, s, "i_")
         self._set(made, c, v, "i_", self._value(a, "i_"))
         self.indent -= 2
-        self._counted(c, s, self._order_of(a))
+        self._counted(c, s, self._order_of(along))
 
     def _keep(self, q: Any, made: Any, place: Place) -> None:
-        self._filtered(q.a, made, self._admits(simplified(q.mask), "i_"), np.dtype(np.bool_))
+        """Write the entries that a mask admits: along the shorter list where the mask has one."""
+        a, mask = q.a, simplified(q.mask)
+        test = self._admits(mask, "i_")
+        if not isinstance(mask, Mask) or mask.complement or not isinstance(mask.store, Bitmap):
+            self._filtered(a, made, test, np.dtype(np.bool_))
+            return
+        row, listed = self._fresh(made), mask.store
+        if isinstance(a, Bitmap):
+            self.put(f"if {self.home(a.words)}n <= {self.home(listed.words)}n:")
+            self.indent += 1
+            self._kept(a, a, made, test, *row)
+            self.indent -= 1
+            self.put("else:")
+            self.indent += 1
+            self._kept(listed, a, made, f"({self._has(a.words, 'i_')}) and ({test})", *row)
+            self.indent -= 1
+        else:
+            self._kept(listed, a, made, test, *row)
 
     def _reduce_scalar(self, q: Any, made: Any, place: Place) -> None:
         a, add = q.a, q.monoid
