@@ -158,9 +158,12 @@ class Lifetimes:
             life.uses = [new if use is old else use for use in life.uses]
 
     def dead(self, part: Any, place: Place) -> bool:
-        """Return whether nothing reads a placeholder after a step, which may then take its row."""
+        """Return whether nothing reads a placeholder after a step, which may then take its row.
+
+        What an inner loop carries is set again before that loop begins again.
+        """
         life = self._life[id(part)]
-        if life.defined.loops != place.loops:
+        if life.defined.loops[: len(place.loops)] != place.loops:
             return False
         # A use outside of the loop reads what the loop has set at its end.
         inside = [use for use in life.uses if use.loops[: len(place.loops)] == place.loops]
