@@ -2,9 +2,11 @@
 
     python -m benchmarks.compiled_loops                 all programs
     python -m benchmarks.compiled_loops --only path     those whose names contain the word
+    python -m benchmarks.compiled_loops --engine        the loops that the engines have, written as programs
 
 A figure is the time of the compiled program over that of the function of the library, on the same graph in the same
-run, in turns; the targets are those of user programs on an H200 and on two cores.  Results are compared before they are
+run; the targets are those of user programs on an H200 and on two cores.  The loops of the engines are timed in turns
+with the programs; the target is the ratio from which on an engine keeps its loop.  Results are compared before they are
 timed.
 """
 
@@ -15,20 +17,26 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any
+from pathlib import Path
+from typing import Any, TypeAlias
 
 import numpy as np
 
 import semiring as sr
 from semiring import Matrix, Vector
-from tests.loops import programs, user_programs, user_sets
+from tests.loops import programs, user_forests, user_programs, user_sets
 
 from . import arguments, graphs, machine
 from .report import Peer, Report, Row
 
+# Name, program, its arguments, and the call of the library.
+EngineCase: TypeAlias = tuple[str, Callable[..., Any], tuple[Any, ...], Callable[[], Any]]
+
 ROADS = machine.ROOT / "semiring" / "data" / "NY.gr.xz"
-_TURNS = 7
+_TURNS, _ENGINE_TURNS = 7, 15
 _LONG_S = 1.0
+# An engine keeps a loop beside which a compiled program takes more than this many times as long.
+_KEPT = 1.1
 
 
 def cases(device: str) -> Iterator[tuple[str, Callable[..., Any], Matrix, tuple[Any, ...], Callable[[], Any] | None]]:
@@ -63,8 +71,7 @@ def _programs(name: str, A: Matrix) -> Iterator[Any]:
     F = A.dup(float)
     yield f"rank_steps, {name}", programs.rank_steps, F, (), lambda: _limited(sr.algorithms.pagerank, F, 20)
     yield f"components, {name}", programs.components, A, (), partial(sr.algorithms.connected_components, A)
-    W = A.apply("rowindex").ewise_mult(A.apply("colindex"), "plus").apply("band", right=15).dup(float)
-    W << W + 1.0
+    W = _weighted(A)
     yield f"bellman_ford, {name}", programs.bellman_ford, W, (s,), partial(sr.algorithms.sssp, W, s)
     chosen = partial(sr.algorithms.maximal_independent_set, A, seed=1)
     yield f"independent_set, {name}", programs.independent_set, A, (1,), chosen
@@ -92,6 +99,100 @@ def _programs(name: str, A: Matrix) -> Iterator[Any]:
     yield f"labels, {name}", programs.labels, A, (), partial(sr.algorithms.connected_components, A)
     if name != "kron22":  # 1,600 rounds of all edges on kron20
         yield f"colouring, {name}", user_sets.jones_plassmann, A, (), partial(sr.algorithms.colouring, A)
+
+
+def engine_cases(device: str) -> Iterator[EngineCase]:
+    """The loops of the engines as programs of vector operations, beside the operations of the library."""
+    yield from _forests()
+    for name in ("kron12", "kron16", "roads of New York"):
+        W = sr.io.read(ROADS).dup(float) if name.startswith("roads") else _weighted(graphs.make(name))
+        yield from _lengths(name, W)  # before others determine the transpose of W, with which a program would pull
+        yield from _acyclic(name, W)
+        yield from _ordered(name, W, device)
+        if device == "cpu":
+            yield from _flows(name, W)
+
+
+def _forests() -> Iterator[EngineCase]:
+    """Sums over the trees of a random recursive tree and of a path, both of a million vertices."""
+    n, rng = 1_000_000, np.random.default_rng(0)
+    values, names = Vector.from_dense(rng.integers(0, 9, n)), rng.permutation(n)
+    above = np.empty(n, np.int64)
+    above[names] = names[(rng.random(n) * np.arange(n)).astype(np.int64)]
+    for name, parent in (("random tree of 10^6", above), ("path of 10^6", np.maximum(np.arange(n) - 1, 0))):
+        forest = Vector.from_dense(parent)
+        for towards, climbs, rounds in (
+            ("roots", user_forests.subtree_sums, user_forests.subtree_sums_by_rounds),
+            ("leaves", user_forests.path_sums, user_forests.path_sums_by_rounds),
+        ):
+            library = partial(sr.ops.treefix, forest, values, towards=towards)
+            yield f"treefix to the {towards} by climbs, {name}", climbs, (forest, values), library
+            yield f"treefix to the {towards} by rounds, {name}", rounds, (forest, values), library
+
+
+def _weighted(A: Matrix) -> Matrix:
+    """Weights from 1 to 16 that depend on the ends of an edge."""
+    W = A.apply("rowindex").ewise_mult(A.apply("colindex"), "plus").apply("band", right=15).dup(float)
+    W << W + 1.0
+    return W
+
+
+def _acyclic(name: str, W: Matrix) -> Iterator[EngineCase]:
+    """Numbers of paths along the shortest paths from a vertex, and the colours of the greedy order."""
+    s = _source(W)
+    T = sr.algorithms.sssp(W, s)
+    tight = T.ewise_mult(W, "plus").ewise_mult(T, "eq").select("==", True).new()
+    start, full = Vector.from_coo([s], 1.0, size=W.nrows), Vector.full(0.0, W.nrows)
+    full[s] = 1.0
+    counts = partial(sr.ops.acyclic_closure, start, tight, "plus_first")
+    yield f"acyclic_closure, numbers of shortest paths, {name}", user_forests.path_counts, (tight, full), counts
+    degree = W.reduce_rowwise(sr.agg.count).dup(float)
+    key = Vector.full(0.0, W.nrows).ewise_add(degree, "plus").apply("times", right=float(W.nrows))
+    key << key.ewise_add(Vector.full(0, W.nrows).apply("rowindex").dup(float), "plus")
+    order = key.ewise_mult(W, "first").ewise_mult(key, "gt").select("==", True).new()
+    none = Vector.full(0, W.nrows, np.uint64)
+    bits = partial(sr.ops.acyclic_closure, none, order, "bor_first", then=user_forests.lowest_free)
+    yield f"acyclic_closure, colours, {name}", user_forests.greedy_colours, (order,), bits
+
+
+def _ordered(name: str, W: Matrix, device: str) -> Iterator[EngineCase]:
+    """Spanning forests of the edges in order, and votes."""
+    if device == "cpu":  # a GPU has no loop over edges in order
+        half = W.select("triu", 1).new()
+        yield f"span, {name}", user_forests.spanning_forest, (half,), partial(sr.ops.span, half)
+        forest = partial(sr.algorithms.minimum_spanning_forest, W)
+        rounds = partial(sr.algorithms.minimum_spanning_forest, method="boruvka")
+        yield f"span, by rounds of operations, {name}", rounds, (W,), partial(forest, method="kruskal")
+    ones = W.dup(bool).apply("second", right=1).select("offdiag").new()
+    yield f"vote, {name}", user_forests.elected, (ones,), partial(sr.algorithms.cdlp, ones)
+
+
+def _lengths(name: str, W: Matrix) -> Iterator[EngineCase]:
+    """Lengths of shortest paths, from one source and from sixteen."""
+    s = _source(W)
+    library = partial(sr.algorithms.sssp, W, s)
+    yield f"relax, every changed row, {name}", programs.bellman_ford, (W, s), library
+    delta = 10_000.0 if name.startswith("roads") else 3.0
+    yield f"relax, by buckets, {name}", user_programs.delta_stepping, (W, s, delta), library
+    sources = W.reduce_rowwise(sr.agg.count).to_coo()[0][:16].tolist()
+    each = partial(sr.algorithms.sssp, W, sources)
+    yield f"closure_rows, 16 sources, {name}", user_forests.lengths_from_each, (W, sources), each
+
+
+def _flows(name: str, W: Matrix) -> Iterator[EngineCase]:
+    """The value of a maximum flow between the rows of the largest degrees, along trees and along paths."""
+    degree = W.reduce_rowwise(sr.agg.count)
+    t, s = (int(v) for v in np.argsort(-degree.to_numpy(fill_value=0), kind="stable")[:2])
+    yield (
+        f"flow, {name}",
+        partial(_flow_value, method="trees"),
+        (W, s, t),
+        partial(_flow_value, W, s, t, method="paths"),
+    )
+
+
+def _flow_value(A: Matrix, s: int, t: int, *, method: str) -> float:
+    return float(sr.algorithms.maximum_flow(A, s, t, method=method).value)
 
 
 def _search_below(A: Matrix, s: int, limit: float) -> Vector:
@@ -134,6 +235,8 @@ def _same(name: str, a: Any, b: Any) -> bool:
     """Return whether two results agree; of parents which vertices have one, since any of several is right."""
     if isinstance(a, tuple):
         return all(_same(name, *each) for each in zip(a, b, strict=True))
+    if isinstance(a, Matrix):
+        return bool(a.isequal(b) or a.isclose(b, rel_tol=1e-6))
     if not isinstance(a, Vector):
         return bool(a == b)
     if "parents" in name:
@@ -145,8 +248,11 @@ def main() -> int:
     """Measure as the command line selects."""
     parser = arguments.parser("compiled_loops", __doc__)
     parser.add_argument("--only", default="", help="a word of the names")
+    parser.add_argument("--engine", action="store_true", help="the loops of the engines")
     options = parser.parse_args()
     device = arguments.device_of(options)
+    if options.engine:
+        return _measure_engine(device, options.only, options.out)
     report = Report("compiled-loops", device, options.out)
     with sr.use(device):
         if options.only in "small vectors":
@@ -178,6 +284,35 @@ def main() -> int:
             report.add(Row(name, "x library", ratio, target, peers=tuple(peers), note=note, samples=tuple(ours)))
     report.close()
     return 1 if report.failed else 0
+
+
+def _measure_engine(device: str, only: str, folder: Path) -> int:
+    """Measure the loops of the engines beside programs, in turns."""
+    report = Report("engine-loops", device, folder)
+    with sr.use(device):
+        for name, function, given, library in engine_cases(device):
+            if only not in name:
+                continue
+            compiled = function if isinstance(function, partial) else sr.compile(function)
+            begin = time.perf_counter()
+            found = compiled(*given)
+            first = time.perf_counter() - begin
+            expected = library()
+            if name.startswith("acyclic_closure, numbers"):
+                found = found.select("!=", 0.0).new()
+            assert _same(name, found, expected), name
+            ours: list[float] = []
+            theirs: list[float] = []
+            for _ in range(_ENGINE_TURNS):
+                ours += _samples(partial(compiled, *given), 1)
+                theirs += _samples(library, 1)
+            median, least = statistics.median(ours), min(ours)
+            note = f"compiled {median:.3g} ms; ratio of minima {least / min(theirs):.3g}; first call {first:.2g} s"
+            peer = Peer("library", statistics.median(theirs), samples=tuple(theirs))
+            ratio = median / statistics.median(theirs)
+            report.add(Row(name, "x library", ratio, _KEPT, peers=(peer,), note=note, samples=tuple(ours)))
+    report.close()
+    return 0 if report.rows else 1
 
 
 def small_steps(v: Vector, w: Vector, steps: int) -> Vector:

@@ -12,6 +12,7 @@ from semiring import Vector
 from semiring.engines.cpu import program
 from tests.loops import interpreted
 from tests.loops.test_programs import same
+from tests.loops.user_forests import FORESTS
 from tests.loops.user_idioms import IDIOMS
 from tests.loops.user_programs import USER_PROGRAMS, S, bipartite, msbfs
 
@@ -66,7 +67,8 @@ def _interpreted(monkeypatch: pytest.MonkeyPatch, device: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("function", "arguments"), [pytest.param(*case, id=case[0].__name__) for case in (*USER_PROGRAMS, *IDIOMS)]
+    ("function", "arguments"),
+    [pytest.param(*case, id=case[0].__name__) for case in (*USER_PROGRAMS, *IDIOMS, *FORESTS)],
 )
 def test_user_programs(function: Any, arguments: tuple[Any, ...]) -> None:
     with sr.use("reference"):
