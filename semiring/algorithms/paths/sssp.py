@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, TypeAlias, overload
 import numpy as np
 
 import semiring as sr
-from semiring import Matrix, Vector, ops, semiring
+from semiring import Matrix, Vector, compile, ops, semiring
 from semiring.exceptions import ConvergenceFailure, DomainMismatch, InvalidValue, NegativeCycle
 
 from ..checks import Vertex, Vertices, choice, each_row, is_many, number, of_vertices, row, square
@@ -112,7 +112,7 @@ def sssp(
     adapts; the first edge that makes a distance less than that of its start (a negative weight) ends the order, and
     rows that changed are expanded until none does.  ``"delta_stepping"`` is the same call after a check that no weight
     is negative.  ``"bellman_ford"`` is one product a step, of the vertices that improved in the step before: at most n
-    steps, each a few calls.
+    steps, which are one program (`compile`).
 
     Cost O(n + nvals) a source where no weight is negative and most vertices are expanded once, at worst O(nvals) a
     step and as many steps as the shortest paths have edges; the cutoff does not reduce it.  On a CPU each of several
@@ -272,16 +272,28 @@ def _distances(name: str, A: Matrix, source: int) -> Vector:
 
 def _by_rounds(name: str, A: Matrix, source: int) -> Vector:
     """Return the distances: in each round the edges of the vertices that improved in the one before."""
-    A, ring = without_nan(A), semiring.min_plus[weight_type(A)]
-    distance = frontier = _start(A, source)
+    A = without_nan(A)
+    distance, settled = _rounds(A, _start(A, source), weight_type(A))
+    if not settled:
+        raise _negative_cycle(name, A, distance, source)
+    return distance
+
+
+@compile
+def _rounds(A: Matrix, distance: Vector, dtype: Any) -> tuple[Vector, bool]:
+    """d = min(d, f A), f being d where it improved: until nothing improves, or for n rounds; whether nothing does.
+
+    distance : d at first; it is changed
+    """
+    frontier = distance.dup()
     for _ in range(A.nrows):
-        offered = frontier.vxm(A, ring).wait()
+        offered = frontier.vxm(A, semiring.min_plus[dtype])
         better = offered.ewise_mult(distance, "lt").select("==", True)
-        frontier = offered.dup(mask=~distance.S | better.S)
+        frontier = offered.dup(mask=~distance.S).ewise_add(offered.dup(mask=better.S), "min")  # no vertex is in both
         if frontier.nvals == 0:  # synchronises
-            return distance
-        distance = distance.ewise_add(frontier, "min").wait()
-    raise _negative_cycle(name, A, distance, source)
+            return distance, True
+        distance(accum="min") << frontier
+    return distance, False
 
 
 def _check_delta_stepping(A: Matrix) -> None:
