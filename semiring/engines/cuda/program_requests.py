@@ -9,7 +9,7 @@ import numpy as np
 from ...dtypes import c_name
 from ...formats import Bitmap, Full
 from ...operators.types import TypedMonoid
-from ..operands import simplified
+from ..operands import Mask, simplified
 from ..program import Values
 from ..program_lifetimes import Place
 from ..program_text import KINDS
@@ -40,34 +40,42 @@ class Requests(Writes):
 
     # -- a subset of the positions of an operand -----------------------------------------------------------
 
-    def _filtered(self, a: Any, made: Any, test: str, reads: list[str | None]) -> None:
-        """The entries of a for which the test holds."""
+    def _filtered(self, a: Any, made: Any, test: str, reads: list[str | None], other: str | None = None) -> None:
+        """The entries of a for which the test holds; other: positions outside of which it does not."""
         target, values, n = self.set_of(made), self.values_of(made), self.n(made)
         assert target is not None
         driver, c = self.set_of(a), self.size(made.size)
+        other = None if other == driver else other
         self.touch([*self.operands(a), *reads], [target, values])
-        sparse, fresh, items = "false", target, n
+        # The lists that may be followed: each with a condition, how many positions it has, and the test there.
+        lists: list[tuple[str, str, str, str]] = []
         if driver is not None:
-            sparse, items = f"{driver}.followed({n})", f"({driver}.followed({n}) ? {driver}.length() : {n})"
             self.prefer_list(driver, n, "outdated")
-            fresh = self._fresh(made, sparse)
+            lists.append((f"{driver}.followed({n})", f"{driver}.length()", driver, "test"))
+        if other is not None:
+            self.prefer_list(other, n)
+            fewer = f" && !({driver}.followed({n}) && {driver}.length() <= {other}.count)" if driver else ""
+            inside = f"[&](i64 i) {{ return {self.has(a, 'i')} && test(i); }}"
+            lists.insert(0, (f"{other}.sparse({n}){fewer}", f"{other}.count", other, inside))
+        sparse = " || ".join(condition for condition, *_ in lists) or "false"
+        fresh = self._fresh(made, sparse) if lists else target
+        items = n
+        for condition, count, *_ in reversed(lists):
+            items = f"({condition} ? {count} : {items})"
         self.point(items)
         k = self.counter()
         listed, offsets = self._list_text(made)
         store = f"{values}[i] = {self.value(a, 'i')}; " if values else ""
         word = f"[&](i64 w) {{ return {f'valid_bits({n}, w)' if driver is None else f'{driver}.words[w]'}; }}"
         form = f"{k}, b.c{k}, {self.shift(c)}, {offsets}"
-        dense = f"keep_words<{listed}>(g, {target}, {form}, {n}, {word}, test, take);"
         self.put("{")
         self.put(f"    const auto test = [&](i64 i) {{ return {test}; }};")
         self.put(f"    const auto take = [&](i64 i) {{ {store}}};")
-        if driver is None:
-            self.put(f"    {dense}")
-        else:
-            self.put(f"    if ({sparse}) keep_listed(g, {fresh}, {form}, {driver}, test, take);")
-            self.put(f"    else {dense}")
+        for condition, _, along, tested in lists:
+            self.put(f"    if ({condition}) keep_listed(g, {fresh}, {form}, {along}, {tested}, take); else")
+        self.put(f"    keep_words<{listed}>(g, {target}, {form}, {n}, {word}, test, take);")
         self.put("}")
-        if driver is not None:
+        if lists:
             self._exchange(target, fresh, sparse)
         self.counted(c, target, k, listed=self._listed_text(made, sparse))
 
@@ -96,7 +104,8 @@ class Requests(Writes):
 
     def _keep(self, q: Any, made: Any, place: Place) -> None:
         mask = simplified(q.mask)
-        self._filtered(q.a, made, self.admits(mask, "i"), self.masked(mask))
+        other = self.set_of(mask.store) if isinstance(mask, Mask) and not mask.complement else None
+        self._filtered(q.a, made, self.admits(mask, "i"), self.masked(mask), other)
 
     def _outside(self, q: Any, made: Any, place: Place) -> None:
         index = q.rows
