@@ -13,7 +13,9 @@ cupy = pytest.importorskip("cupy")
 import semiring as sr  # noqa: E402
 from semiring.config import config  # noqa: E402
 from semiring.engines.cuda import mxv_ranked, program_run, program_tuning, tuning  # noqa: E402
+from tests.loops import programs  # noqa: E402
 from tests.loops.programs import hits  # noqa: E402
+from tests.loops.test_programs import same  # noqa: E402
 
 pytestmark = pytest.mark.gpu
 
@@ -92,6 +94,15 @@ def test_programs_repeat_products_over_ranked_columns(monkeypatch: pytest.Monkey
     found = sr.compile(strict=True)(hits)(A, 4)
     assert repeated == [False, False, *[True] * 6]  # two products, four iterations
     assert all(a.isclose(b, rel_tol=1e-9) for a, b in zip(found, hits(A, 4), strict=True))
+
+
+@pytest.mark.parametrize("name", ["components", "labels", "extremes"])
+def test_rows_end_at_the_extreme_of_a_vector(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(program_tuning, "BOUNDED_ENTRIES", 0)
+    function, _ = programs.PROGRAMS[name]
+    for n, edges in ((5000, 20_000), (300, 200), (40, 0)):
+        A = programs.symmetric(n, edges, 1)
+        assert same(sr.compile(strict=True)(function)(A), function(A))
 
 
 def test_other_products_are_usual(monkeypatch: pytest.MonkeyPatch) -> None:

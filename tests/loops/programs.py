@@ -244,6 +244,37 @@ def far(A: Matrix, s: int, weight_limit: float) -> Vector:
     return bfs_levels(B, s)
 
 
+def extremes(A: Matrix, steps: int = 5) -> tuple[Vector, Vector, Vector]:
+    """The least number around each vertex, of numbers that ascend at first, and the greatest, of two that descend."""
+    n = A.nrows
+    least = Vector.full(0, n).apply("rowindex")
+    most = least.apply("ainv").dup(np.int32)
+    few = most.apply("max", right=-3)
+    for _ in range(steps):
+        least(accum="min") << A.mxv(least, "min_second")
+        most(accum="max") << most.vxm(A, "max_first")
+        few << few.ewise_add(few.vxm(A, "max_first"), "max")
+    return least, most, few
+
+
+def kept(A: Matrix, s: int) -> tuple[Vector, int]:
+    """Entries that masks keep, of a full vector and of one with half of the positions, level by level of a search."""
+    n = A.nrows
+    number = Vector.full(0, n).apply("rowindex")
+    even = number.apply("mod", right=2).select("==", 0)
+    seen = Vector.from_coo([s], True, size=n)
+    frontier = seen.dup()
+    total = 0
+    while frontier.nvals:
+        found = number.dup(mask=frontier.S)
+        total += found.reduce("plus").get(0) + 3 * even.dup(mask=frontier.S).nvals + found.dup(mask=even.S).nvals
+        even(~frontier.S, replace=True) << even
+        number(found.S) << found.apply("plus", right=1)
+        frontier(~seen.S, replace=True) << frontier.vxm(A, "any_pair")
+        seen(frontier.S) << True
+    return number, total
+
+
 def symmetric(n: int, edges: int, seed: int, **weights: Any) -> Matrix:
     """A random symmetric graph without loops."""
     rng = np.random.default_rng(seed)
@@ -273,4 +304,6 @@ PROGRAMS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "katz": (katz, ()),
     "widest": (widest, (0,)),
     "level_sums": (level_sums, (0,)),
+    "extremes": (extremes, ()),
+    "kept": (kept, (0,)),
 }

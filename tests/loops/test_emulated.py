@@ -66,7 +66,10 @@ def _tuned(monkeypatch: pytest.MonkeyPatch, number: int) -> None:
     for name, value in zip(names, _TUNINGS[number % len(_TUNINGS)], strict=True):
         monkeypatch.setattr(program_tuning, name, value)
     monkeypatch.setattr(program_tuning, "HOST_MASKED", program_tuning.HOST_ENTRIES)
-    for name, value in (("PROGRAM_BLOCK", emulated.BLOCK), ("SOME_BLOCKS", 2), ("SOME_MOST", 30), ("SOME_LEAST", 20)):
+    for name, value in (
+        ("PROGRAM_BLOCK", emulated.BLOCK), ("SOME_BLOCKS", 2), ("SOME_MOST", 30), ("SOME_LEAST", 20),
+        ("PATIENCE", number % 3), ("BOUNDED_ENTRIES", 0 if number % 2 == 0 else 1 << 20),
+    ):  # fmt: skip
         monkeypatch.setattr(program_tuning, name, value)
 
 
