@@ -42,6 +42,7 @@ class Lifetimes:
         self._life: dict[int, _Life] = {}
         self._followed: set[int] = set()
         self._multiplied: set[int] = set()
+        self._outputs = {id(part) for item in program.outputs for part in halves(item)}
         self._analyse()
 
     def _analyse(self) -> None:
@@ -158,16 +159,33 @@ class Lifetimes:
             life.uses = [new if use is old else use for use in life.uses]
 
     def dead(self, part: Any, place: Place) -> bool:
-        """Return whether nothing reads a placeholder after a step, which may then take its row.
-
-        What an inner loop carries is set again before that loop begins again.
-        """
+        """Return whether nothing reads a placeholder after a step, which may then take its row."""
         life = self._life[id(part)]
-        if life.defined.loops[: len(place.loops)] != place.loops:
+        if life.defined.loops != place.loops and not self._left(part, place):
             return False
         # A use outside of the loop reads what the loop has set at its end.
         inside = [use for use in life.uses if use.loops[: len(place.loops)] == place.loops]
         return not any(use.at > place.at and not exclusive(use.sides, place.sides) for use in inside)
+
+    def _left(self, part: Any, place: Place) -> bool:
+        """Return whether an inner loop that ends before a step of the loop around it carries a placeholder.
+
+        The inner loop sets it again before it begins again, unless the program returns from within.
+        """
+        loops = self._life[id(part)].defined.loops
+        if loops[:-1] != place.loops or not place.loops or self._carrier(part) != loops[-1]:
+            return False
+        return not _returns_within(self.program.body, 0)
+
+    def _carrier(self, part: Any) -> int | None:
+        """Return the loop that carries a placeholder."""
+        return next(
+            (loop for loop, made in self.phis.items() for phi in made for half in halves(phi) if half is part), None
+        )
+
+    def unread(self, values: Any) -> bool:
+        """Return whether no step reads the values of a result, and no output has them."""
+        return isinstance(values, Values) and not self._life[id(values)].uses and id(values) not in self._outputs
 
     def movable(self, part: Any, place: Place, begins: bool) -> bool:
         """Return whether a move may take the row of its source, which no other move of the same set reads or replaces.
@@ -177,9 +195,7 @@ class Lifetimes:
         life, depth = self._life[id(part)], len(place.loops)
         if not life.defined.loops and any(part is each for item, _ in self.program.constants for each in halves(item)):
             return False
-        owner = next(
-            (loop for loop, made in self.phis.items() for phi in made for half in halves(phi) if half is part), None
-        )
+        owner = self._carrier(part)
         if owner is None:
             return self.dead(part, place)
         # What a loop carries: only after that loop, or where an inner one begins with it.  Both are set again before
@@ -257,10 +273,13 @@ def steps(block: Block) -> Iterator[Request | Compute]:
 
 
 def parts(spec: Any) -> Iterator[Any]:
-    """Yield the stores and the index arrays of a request."""
+    """Yield the stores and the index arrays of a request; of a structural mask its positions."""
     for value in vars(spec).values():
         if isinstance(value, Mask):
-            yield value.store
+            if not value.structural:
+                yield value.store
+            elif isinstance(value.store, Bitmap):
+                yield value.store.words
         elif isinstance(getattr(value, "array", None), Values):
             yield value.array
         elif isinstance(value, (Bitmap, Full)):

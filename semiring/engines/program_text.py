@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .program import OPTIONAL, Compute, Program, Structure, Values
-from .program_fusing import deferred
+from .program_fusing import deferred, reorder
 from .program_lifetimes import Lifetimes, steps
 from .spec_lists import VectorList
 from .traced import Number, Typed, Untraceable
@@ -30,6 +30,7 @@ class ProgramText:
             name = step.op if isinstance(step, Compute) else step.spec.name
             if name in OPTIONAL and name not in self.optional:
                 raise Untraceable(f"the operation {name}, which programs of this engine do not have")
+        reorder(program)
         self.lifetimes = Lifetimes(program)
         # Requests that are not executed: their readers compute the values.
         self.deferred = deferred(program, self.lifetimes)

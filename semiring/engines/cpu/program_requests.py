@@ -412,7 +412,7 @@ class Requests(Products):
 
     def _scatter_vector(self, q: Any, made: Any, place: Place) -> None:
         u, dup = q.u, q.dup
-        c, s, v = self._fresh(made)
+        c, s, v = self._fresh(made, always=True)
         assert s is not None
         assert v is not None
         k = self._position_text(q.index, self.size(u.size))

@@ -62,7 +62,7 @@ class Searches(Requests, Numbers):
     def _locate_groups(self, q: Any, made: Any, place: Place) -> None:
         """w(g) = min of u(p) with index[p] = g, p(g) = the first such p; every number is chosen before NaN."""
         u = q.u
-        c, s, v = self._fresh(made.values)
+        c, s, v = self._fresh(made.values, always=True)
         assert s is not None
         at = f"V{c}_int64[np.uintp({self.home(made.positions.values)} + k_)]"
         k = self._position_text(q.index, self.size(u.size))

@@ -189,11 +189,15 @@ class Text(ProgramText):
             inside = f"({inside}) and {value} != 0" if inside != "True" else f"{value} != 0"
         return f"not ({inside})" if mask.complement else f"({inside})"
 
-    def _fresh(self, store: Any) -> tuple[int, str | None, str | None]:
-        """Return size class, rows of structure (cleared) and of values of a result."""
+    def _fresh(self, store: Any, *, always: bool = False) -> tuple[int, str | None, str | None]:
+        """Return size class, rows of structure (cleared) and of values of a result.
+
+        always: whether the values are stored where no step reads them, too.
+        """
         c = self.size(store.size)
         s = self.home(store.words) if isinstance(store, Bitmap) else None
-        v = self.home(store.values) if isinstance(store.values, Values) else None
+        unread = s is not None and not always and self.lifetimes.unread(store.values)
+        v = self.home(store.values) if isinstance(store.values, Values) and not unread else None
         if s is not None:
             self._clear(c, s)
         return c, s, v
