@@ -88,3 +88,21 @@ def test_a_reader_that_needs_a_later_number_stays() -> None:
 
 def test_a_vector_that_is_read_again_is_not_emptied() -> None:
     both(pushed_twice, S, Vector.from_coo([1, 5, 9], [1.0, 2.0, 3.0], size=S.nrows), 3)
+
+
+def levelled(A: Matrix, s: int) -> int:
+    """A search with a list of its levels."""
+    seen = Vector.from_coo([s], True, size=A.nrows)
+    frontier = seen.dup()
+    levels = [frontier.dup()]
+    while frontier.nvals:
+        frontier = frontier.vxm(A, "any_pair", mask=~seen.S).dup(bool)
+        seen(frontier.S) << True
+        levels.append(frontier)
+    return sum(each.nvals for each in levels)
+
+
+def test_a_program_has_hubs_and_lists() -> None:
+    A = S.apply("one").dup(bool)
+    A.T.wait()
+    both(levelled, A, 0)

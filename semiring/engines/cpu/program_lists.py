@@ -30,7 +30,7 @@ class Lists(Searches):
 
     def list_parameters(self) -> list[str]:
         """Return the names of the arguments of all lists: indices, values, offsets, and what else is counted."""
-        return [f"{name}{number}" for number, _ in enumerate(self.lists) for name in ("J", "X", "O", "C")]
+        return [f"{name}{number}" for number, _ in enumerate(self.lists) for name in ("J", "X", "B", "C")]
 
     def _compute(self, step: Compute) -> None:
         if step.op not in ("length", "drop", "clear"):
@@ -52,15 +52,15 @@ class Lists(Searches):
         c = self.size(store.size)
         count = f"{self.home(store.words)}n" if isinstance(store, Bitmap) else f"n{c}"
         self.put(f"d_ = C{m}[0]")
-        self.put(f"o_ = O{m}[d_]")
-        self.put(f"if d_ + 2 > O{m}.size or o_ + {count} > J{m}.size:")
+        self.put(f"o_ = B{m}[d_]")
+        self.put(f"if d_ + 2 > B{m}.size or o_ + {count} > J{m}.size:")
         self.put_at(self.indent + 1, f"return {OUTGROWN}")
         self._each(store, "i_")
         self.put(f"J{m}[np.uintp(o_)] = i_")
         self.put(f"X{m}[np.uintp(o_)] = {self._value(store, 'i_')}")
         self.put("o_ += 1")
         self.indent -= 1
-        self.put(f"O{m}[d_ + 1] = o_")
+        self.put(f"B{m}[d_ + 1] = o_")
         self.put(f"C{m}[0] = d_ + 1")
 
     def _item(self, q: Any, made: Any, place: Place) -> None:
@@ -69,8 +69,8 @@ class Lists(Searches):
         c, s, v = self._fresh(made)
         assert s is not None
         q_ = self.name("q")
-        self.put(f"budget -= O{m}[{at} + 1] - O{m}[{at}]")
-        self.put(f"for {q_} in range(O{m}[{at}], O{m}[{at} + 1]):")
+        self.put(f"budget -= B{m}[{at} + 1] - B{m}[{at}]")
+        self.put(f"for {q_} in range(B{m}[{at}], B{m}[{at} + 1]):")
         self.indent += 1
         self.put(f"i_ = np.int64(J{m}[np.uintp({q_})])")
         self._insert(c, s, "i_")
