@@ -13,7 +13,7 @@ import numpy as np
 
 from ..direction import Work, prefers_pull
 from . import closure_levels as _registers_the_cost_model  # noqa: F401
-from .atomics import trailing_zeros
+from .atomics import prefetch, trailing_zeros
 from .compile import device
 from .tuning import COSTS, COUNTED_SHARE
 
@@ -22,7 +22,7 @@ _SORTED_WORDS = 4
 # Entries of a block of rows that are pushed; those copied past its end; and the distance of its parts.
 BLOCK, SPARE = 256, 3
 SPAN = 2 * BLOCK + SPARE
-# Words of a chunk whose open rows a pull collects in the block, and how many rows before its visit one is prefetched.
+# Words of a chunk whose open rows a pull collects in the block, and how many rows before its visit a row is prefetched.
 WORDS, AHEAD = 32, 12
 
 
@@ -98,6 +98,8 @@ def copy_columns(
     filled: Any = np.int64(0)
     short: Any = True
     while short and s < count and filled < BLOCK:
+        if s + AHEAD < count:
+            prefetch(indices, indptr[np.uintp(lists[np.uintp(base + s + AHEAD)])])
         k: Any = np.int64(lists[np.uintp(base + s)])
         p: Any = np.int64(indptr[np.uintp(k)])
         end: Any = np.int64(indptr[np.uintp(k + 1)])
@@ -131,6 +133,8 @@ def copy_entries(
     filled: Any = np.int64(0)
     short: Any = True
     while short and s < count and filled < BLOCK:
+        if s + AHEAD < count:
+            prefetch(indices, indptr[np.uintp(lists[np.uintp(base + s + AHEAD)])])
         k: Any = np.int64(lists[np.uintp(base + s)])
         p: Any = np.int64(indptr[np.uintp(k)])
         end: Any = np.int64(indptr[np.uintp(k + 1)])
