@@ -45,7 +45,7 @@ def kernel(text: str) -> Any:
         "np": np, "math": math, "Any": Any, "kernel": same, "inlined": same, "device": same, "helpers": _Helpers,
         "stopped": lambda control: False, "trailing_zeros": _trailing_zeros, "value_at": _value_at, "Work": Work,
         "prefers_pull": prefers_pull, "COSTS": tuning.COSTS, "COUNTED_SHARE": tuning.COUNTED_SHARE,
-        "prefetch": lambda array, index: None,
+        "prefetch": lambda array, index: None, "rolled": lambda index: index,
     }  # fmt: skip
     _definitions(inspect.getsource(program_support), scope)
     scope["BLOCK"] = 3  # rows in several parts

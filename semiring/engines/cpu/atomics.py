@@ -125,6 +125,17 @@ def prefetch(typingctx: Any, array: Any, index: Any) -> Any:
 
 
 @_intrinsic
+def rolled(typingctx: Any, index: Any) -> Any:
+    """Return the index of a loop, which the compiler then neither unrolls nor vectorises: for few iterations."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        same = ir.FunctionType(args[0].type, [args[0].type])
+        return builder.call(ir.InlineAsm(same, "", "=r,0", side_effect=False), args)
+
+    return index(index), generate
+
+
+@_intrinsic
 def eight_bytes(typingctx: Any, array: Any, index: Any) -> Any:
     """Return array[index:index + 8] of a contiguous array of bytes as one word, the first byte as the highest."""
 

@@ -21,6 +21,9 @@ from ..traced import Number, Untraceable
 from .program_lists import Lists
 from .program_numbers import FAILED, STOPPED, YIELDED
 
+# Work after which a program tests whether it is stopped: a few hundred iterations, or microseconds of larger ones.
+_PAUSE = 1 << 14
+
 
 class Code(Lists):
     """The text of a program: control flow, and the moves of what loops carry."""
@@ -40,7 +43,7 @@ class Code(Lists):
             '"""The program of a compiled loop; generated, see semiring.engines.cpu.program_code."""\n'
             "import math\n\nimport numpy as np\n\n"
             "from semiring.engines.cpu import helpers\n"
-            "from semiring.engines.cpu.atomics import prefetch, stopped, trailing_zeros\n"
+            "from semiring.engines.cpu.atomics import prefetch, rolled, stopped, trailing_zeros\n"
             "from semiring.engines.cpu.compile import inlined, kernel\n"
             "from semiring.engines.cpu.program_support import *\n"
             "from semiring.engines.cpu.types import value_at\n\n"
@@ -93,6 +96,8 @@ class Code(Lists):
             self.put(f"{name[0]} = {loaded} != 0" if name[1] == "bool" else f"{name[0]} = {loaded}")
         self.put("budget = mark = state[1]")
         self.put("large_ = state[4]")
+        self.put(f"pause_ = min(large_, np.int64({_PAUSE}))")
+        self.put("due_ = max(budget - pause_, np.int64(0))")
         self.put("steps = state[2]")
         self.lines += body
 
@@ -180,15 +185,18 @@ class Code(Lists):
         self._begins = False
         self.put("while True:")
         self.indent += 1
+        if outer:
+            # `due_` is no further away than `large_`: each large iteration is counted.
+            self.put("budget -= 64")
+            self.put("if budget < due_:")
+            self.indent += 1
         self.put("if stopped(control):")
         self.put_at(self.indent + 1, f"return {STOPPED}")
         if outer:
-            self.put("budget -= 64")
-            self.put("if budget < 0 or mark - budget > large_:")
-            self.indent += 1
             self.put("state[5] += mark - budget if mark - budget > large_ else 0")
             self.put("if budget < 0 or state[5] > state[7]:")
             self.put_at(self.indent + 1, f"#exit {YIELDED}")
+            self.put("due_ = max(budget - pause_, np.int64(0))")
             self.indent -= 1
             self.put("mark = budget")
         self._block(loop.head) if loop.head.steps else None

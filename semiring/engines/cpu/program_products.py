@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -35,14 +36,17 @@ class Products(Text):
             self.whole.add(id(q))
         blocks = isinstance(u, Bitmap) and pushes and (v is None or q.semiring.add.is_any)
         few = f"{self.home(u.words)}n <= {_FEW}" if isinstance(u, Bitmap) else ""
-        ways: list[tuple[str, Any]] = [("", self._push_blocks if blocks else self._push_entries)]
+        words = u.words if isinstance(u, Bitmap) else None
+        last = words is not None and self.lifetimes.dead(words, place) and not _reads(mask, words)
+        push_entries = partial(self._push_entries, last=last)
+        ways: list[tuple[str, Any]] = [("", self._push_blocks if blocks else push_entries)]
         if pulls and pushes:
             choice = self._choose_direction(q, mask, u)
             ways.insert(0, (choice if blocks else f"not ({few}) and {choice}", self._pull))
         elif pulls:
             ways = [("", self._pull)]
         if blocks:
-            ways.insert(0, (few, self._push_entries))
+            ways.insert(0, (few, push_entries))
         for number, (test, write) in enumerate(ways):
             if len(ways) > 1:
                 self.put(f"{'elif' if number else 'if'} {test}:" if test else "else:")
@@ -90,7 +94,7 @@ class Products(Text):
 
         None also where that is an extreme of an integer type that hardly occurs: the test costs a quarter of a row.
         """
-        rare = add.z.kind == "i" and add.op.expr in ("min(x, y)", "max(x, y)")
+        rare = add.z.kind == "i" and _is_extreme(add)
         if add.is_any or add.terminal is None or rare:
             return None
         return f"{value} == {self.constant(add.terminal)}"
@@ -156,38 +160,55 @@ class Products(Text):
         self.indent -= 1
         self._counted(c, r, "1 if m_ > 1 else 2")
 
-    def _push_entries(self, q: Any, made: Any, mask: Any, u: Any, c: int, r: str, v: str | None) -> None:
-        """Push rows entry by entry."""
+    def _push_entries(self, q: Any, made: Any, mask: Any, u: Any, c: int, r: str, v: str | None, *, last: bool) -> None:
+        """Push rows entry by entry.  last: nothing reads the positions of the vector later; its row is then emptied."""
         ring, m = q.semiring, self.matrix(q.by_column)
         a = self.matrices[int(m)]
         # Where the order of the terms determines the result it is that of the rows, as in products one by one.
         ordered = v is not None and not _any_order(ring)
         self._each(u, "k_", sort=ordered)
+        if last:
+            self.put(f"W{self.size(u.size)}[np.uintp({self.home(u.words)}w + (k_ >> 5))] = 0")
         if v is not None:
             uname = "x" if q.flip else "y"
             if uname in ring.mult.uses:
                 self.put(f"u_ = {self._value(u, 'k_')}")
-        self.put(f"budget -= np.int64(P{m}[np.uintp(k_ + 1)]) - np.int64(P{m}[np.uintp(k_)])")
-        self.put(f"for p_ in range(np.int64(P{m}[np.uintp(k_)]), np.int64(P{m}[np.uintp(k_ + 1)])):")
+        self.put(f"p_ = np.int64(P{m}[np.uintp(k_)])")
+        self.put(f"end_ = np.int64(P{m}[np.uintp(k_ + 1)])")
+        self.put("budget -= end_ - p_")
+        self.put("for p_ in range(p_, end_):")
         self.indent += 1
+        self.put("p_ = rolled(p_)")
         self.put(f"o_ = np.int64(I{m}[np.uintp(p_)])")
-        if mask is not True:
+        first = v is None or ring.add.is_any  # whether only the first term of a sum is of use
+        excluded = isinstance(mask, Mask) and mask.structural and mask.complement and isinstance(mask.store, Bitmap)
+        if mask is not True and not (first and excluded):
             self.put(f"if not ({self._admits(mask, 'o_')}):")
             self.put_at(self.indent + 1, "continue")
-        self.put(f"if not ({self._has(made.words, 'o_')}):")
+        self.put(f"at_ = np.uintp({r}w + (o_ >> 5))")
+        self.put("bit_ = np.uint32(1) << np.uint32(o_ & 31)")
+        self.put(f"word_ = W{c}[at_]")
+        present = "word_"
+        if first and excluded:
+            present = f"(word_ | W{c}[np.uintp({self.home(mask.store.words)}w + (o_ >> 5))])"
+        self.put(f"if {present} & bit_ == 0:")
         self.indent += 1
-        self._insert(c, r, "o_")
+        self.put(f"W{c}[at_] = word_ | bit_")
+        self._insert(c, r, "o_", bit=False)
         if v is not None:
             self._set(made, c, v, "o_", self._product(q, m, a.dtype, "p_", "u_", "o_", "k_"))
         self.indent -= 1
-        if v is not None and not ring.add.is_any:
+        if not first:
             at = f"V{c}_{made.dtype.name}[np.uintp({v} + o_)]"
-            stop = self._stops(ring.add, at)
+            # A sum that is an extreme hardly occurs, and the next term does not change it.
+            stop = None if _is_extreme(ring.add) else self._stops(ring.add, at)
             self.put("else:" if stop is None else f"elif not ({stop}):")
             self.indent += 1
             self.put(f"{at} = {self._sum(ring.add, at, self._product(q, m, a.dtype, 'p_', 'u_', 'o_', 'k_'))}")
             self.indent -= 1
         self.indent -= 2
+        if last:
+            self.put(f"{self.home(u.words)}n, {self.home(u.words)}t = 0, 2")
         self._counted(c, r, "1 if m_ > 1 else 2")
 
     def _pull(self, q: Any, made: Any, mask: Any, u: Any, c: int, r: str, v: str | None) -> None:
@@ -354,12 +375,22 @@ class Products(Text):
 
 def exact(add: Any) -> bool:
     """Return whether the order of the terms does not change a sum."""
-    return add.z.kind in "biu" or add.op.expr in ("min(x, y)", "max(x, y)")
+    return add.z.kind in "biu" or _is_extreme(add)
 
 
 def exact_binary(op: Any) -> bool:
     """Return whether the order of operands does not change the result of an operator that combines several."""
     return (op.z.kind in "biu" and "commutative" in op.laws) or op.expr in ("min(x, y)", "max(x, y)")
+
+
+def _is_extreme(add: Any) -> bool:
+    """Return whether a sum is the least or the greatest term."""
+    return add.op.expr in ("min(x, y)", "max(x, y)")
+
+
+def _reads(mask: Mask | bool, words: Any) -> bool:
+    """Return whether a simplified mask reads positions."""
+    return isinstance(mask, Mask) and getattr(mask.store, "words", None) is words
 
 
 def _any_order(ring: Any) -> bool:

@@ -144,7 +144,7 @@ class Text(ProgramText):
         self.put(f"if {home}t != 0 and {home}n < 16:")
         self.indent += 1
         self.put(f"for q_ in range({home}l, {home}l + {home}n):")
-        self.put_at(self.indent + 1, f"W{c}[np.uintp({home}w + (np.int64(L{c}[np.uintp(q_)]) >> 5))] = 0")
+        self.put_at(self.indent + 1, f"W{c}[np.uintp({home}w + (np.int64(L{c}[np.uintp(rolled(q_))]) >> 5))] = 0")
         self.indent -= 1
         self.put("else:")
         self.put_at(self.indent + 1, f"clear({self._structure(c, home)}, w{c})")
