@@ -1,9 +1,10 @@
-"""Which writes of a program are updates in place, and what a later reader of a vector finds."""
+"""Which writes of a program are updates in place, and products that need no multiplication."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 import semiring as sr
@@ -53,6 +54,14 @@ def pushed_twice(A: Matrix, v: Vector, steps: int) -> tuple[Vector, int]:
     return v, seen
 
 
+def products(v: Vector, A: Matrix, x: Vector, y: Vector) -> tuple[Vector, Vector]:
+    """Products from both sides."""
+    for _ in range(2):
+        x << v.vxm(A, "plus_times")
+        y << A.mxv(v, "min_times")
+    return x, y
+
+
 def equal(a: Any, b: Any) -> bool:
     """Return whether results are equal, NaN included."""
     if isinstance(a, tuple):
@@ -90,6 +99,21 @@ def test_a_vector_that_is_read_again_is_not_emptied() -> None:
     both(pushed_twice, S, Vector.from_coo([1, 5, 9], [1.0, 2.0, 3.0], size=S.nrows), 3)
 
 
+@pytest.mark.parametrize("value", [True, np.int8(1), 1.0, 2.0, np.nan])
+@pytest.mark.parametrize("dtype", [np.bool_, np.int8, np.int64, np.float32, np.float64])
+def test_products_with_a_matrix_of_one_value(value: Any, dtype: Any) -> None:
+    n = 6
+    at = np.arange(n)
+    A = Matrix.from_coo(np.r_[at, at], np.r_[(at + 1) % n, (at + 3) % n], value, nrows=n, ncols=n)
+    numbers = np.array([0.0, -0.0, np.nan, np.inf, -np.inf, 3.5]) if dtype().dtype.kind == "f" else [0, 1, 2, 3, 0, 100]
+    for v in (
+        Vector.from_dense(np.array(numbers).astype(dtype)),
+        Vector.from_coo([0, 2, 5], np.array(numbers)[[0, 2, 5]].astype(dtype), size=n),
+    ):
+        x, y = v.vxm(A, "plus_times").dup(), A.mxv(v, "min_times").dup()
+        both(products, v, A, x, y)
+
+
 def levelled(A: Matrix, s: int) -> int:
     """A search with a list of its levels."""
     seen = Vector.from_coo([s], True, size=A.nrows)
@@ -106,3 +130,26 @@ def test_a_program_has_hubs_and_lists() -> None:
     A = S.apply("one").dup(bool)
     A.T.wait()
     both(levelled, A, 0)
+
+
+def indexed(v: Vector, w: Vector, p: Vector, steps: int) -> Vector:
+    """An extraction from the old version of a vector, by positions that a step after the write checks."""
+    for _ in range(steps):
+        old = v
+        v = v.dup()
+        v(accum="plus") << w
+        w << old[p]
+    return v
+
+
+@pytest.mark.parametrize("last", [2, 9])
+def test_an_extraction_stays_behind_the_check_of_its_positions(last: int) -> None:
+    def arguments() -> tuple[Vector, Vector, Vector]:
+        return Vector.from_dense([1, 2, 3]), Vector.from_dense([4, 5, 6]), Vector.from_dense([0, 1, last])
+
+    if last < 3:
+        both(indexed, *arguments(), 3)
+    else:
+        for function in (indexed, sr.compile(indexed)):
+            with pytest.raises(sr.exceptions.IndexOutOfBound):
+                function(*arguments(), 3)

@@ -77,6 +77,9 @@ class Products(Text):
         names = {"x": ("x", xd), "y": ("y", yd)} | {n: (n, integer) for n in ("xi", "xj", "yi", "yj")}
         texts = {"x": x, "y": y} | dict(zip(("xi", "xj", "yi", "yj"), places, strict=True))
         read = {name: names[name] for name in names if name in mult.uses}
+        if mult.expr == "x * y" and _is_one(self.matrices[int(m)].iso):
+            mult = _Factor("x" if q.flip else "y", mult)
+            read = {mult.expr: read[mult.expr]}
         function = self.function(mult, read, q.semiring.z if mult.z == q.semiring.z else mult.z)
         return f"{function}({', '.join(texts[name] for name in read)})"
 
@@ -371,6 +374,19 @@ class Products(Text):
             self.indent -= 1
         self.put("p_ += 1")
         self.indent -= 1
+
+
+class _Factor:
+    """A multiplication by one: the operator that returns the other factor, in the types of the multiplication."""
+
+    def __init__(self, name: str, mult: Any) -> None:
+        self.expr, self.uses = name, frozenset({name})
+        self.x, self.y, self.z = mult.x, mult.y, mult.z
+
+
+def _is_one(iso: Any) -> bool:
+    """Return whether all entries of a matrix are 1: the type of a factor does not change that."""
+    return iso is not None and bool(iso == 1)
 
 
 def exact(add: Any) -> bool:
