@@ -86,7 +86,7 @@ def _programs(name: str, A: Matrix) -> Iterator[Any]:
     sources = A.reduce_rowwise(sr.agg.count).to_coo()[0][:16].tolist()
     central = partial(sr.algorithms.betweenness, A, sources=sources, normalized=False, directed=True)
     yield f"betweenness, {name}", user_programs.betweenness, A, (sources,), central
-    yield f"hits, {name}", programs.hits, A, (40,), lambda: _limited(sr.algorithms.hits, A, 40)
+    yield f"hits, {name}", programs.hits, A, (20,), lambda: _limited(sr.algorithms.hits, A, 20)
     central = partial(_limited, sr.algorithms.katz_centrality, F, 20)
     yield f"katz, {name}", programs.katz, F, (1e-4, 1.0, 20, 0.0), central
     yield f"delta_stepping, {name}", user_programs.delta_stepping, W, (s,), partial(sr.algorithms.sssp, W, s)
