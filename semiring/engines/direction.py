@@ -1,13 +1,15 @@
 """Push or pull: one cost model for every step that multiplies a matrix by a sparse vector, on every engine.
 
     push = frontier_row * rows + edge * edges + word * push_words
-    pull = probe * probes + row * pull_rows + word * pull_words + derive * derived
+    pull = probe * probes + row * pull_rows + word * pull_words + derive * derived + branch * branches
 
     probes = min(open_rows * entries / edges, open_edges)  if a row ends at its first hit,  else open_edges
+    branches = 2 * open_edges * s * (1 - s),  s = edges / entries,  if a hit computes a term of a sum,  else 0
 
 A push follows the edges of the frontier; a pull probes the entries of the open rows, whose results are not final and
 which the mask admits.  One entry in entries / edges leads to the frontier: a row that ends at its first hit probes
-this number on average, and at most its own entries.
+this number on average, and at most its own entries.  Whether an entry leads to the frontier is hardly predictable: of
+two in a row the second one differs from the first as often as `branches` has it.
 
 Source: S. Beamer, K. Asanović, D. Patterson, "Direction-Optimizing Breadth-First Search" (SC 2012), whose rule
 ``edges > open edges / alpha`` follows for rows of average length; the expected number of probes replaces alpha.
@@ -21,10 +23,14 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from ..dtypes import BOOL
 from ..formats import Full
+from ..operators.types import TypedMonoid
 from .spec import Mxv
 
-__all__ = ["Costs", "Work", "derives_transpose", "expected_probes", "prefers_pull", "preset", "reading_less"]
+__all__ = [
+    "Costs", "Work", "derives_transpose", "ends_early", "expected_probes", "prefers_pull", "preset", "reading_less"
+]  # fmt: skip
 
 
 class Costs(NamedTuple):
@@ -32,7 +38,7 @@ class Costs(NamedTuple):
 
     edge: an edge that a push follows.  probe: an entry that a pull reads.  frontier_row: a row of the frontier, beside
     its edges.  row: a row of a pass over rows.  word: 32 presence bits of a pass.  derive: an entry of an orientation
-    that is computed first, less what later steps gain by it.
+    that is computed first, less what later steps gain by it.  branch: one that is predicted wrongly.
     """
 
     edge: int
@@ -41,6 +47,7 @@ class Costs(NamedTuple):
     row: int = 0
     word: int = 0
     derive: int = 0
+    branch: int = 0
 
 
 class Work(NamedTuple):
@@ -48,7 +55,8 @@ class Work(NamedTuple):
 
     entries: of the matrix.  open_rows, open_edges: the rows that a pull probes, and their entries.  early: whether a
     row ends at its first hit.  push_words, pull_words: presence words that this direction passes over.  pull_rows: rows
-    that a pull passes over.  derived: entries of the rows that a pull needs, if they are not at hand.
+    that a pull passes over.  derived: entries of the rows that a pull needs, if they are not at hand.  sums: whether a
+    hit computes a term from values.
     """
 
     entries: int
@@ -59,6 +67,12 @@ class Work(NamedTuple):
     pull_rows: int = 0
     pull_words: int = 0
     derived: int = 0
+    sums: bool = False
+
+
+def ends_early(add: TypedMonoid) -> bool:
+    """Return whether sums are likely to be final before the end of a row: the limits of a number type seldom occur."""
+    return add.is_any or (add.terminal is not None and add.dtype == BOOL)
 
 
 def expected_probes(work: Work, edges: float) -> float:
@@ -71,10 +85,13 @@ def expected_probes(work: Work, edges: float) -> float:
 def prefers_pull(costs: Costs, work: Work, rows: float, edges: float) -> bool:
     """Return whether a pull costs no more than a push of `rows` rows with `edges` edges.
 
-    Monotonic in `edges`: the answer for a bound can make their number unnecessary.
+    Monotonic in `edges`, without `sums`: the answer for a bound can make their number unnecessary.
     """
     push = costs.frontier_row * rows + costs.edge * edges + costs.word * work.push_words
     pull = costs.probe * expected_probes(work, edges) + costs.row * work.pull_rows + costs.word * work.pull_words
+    if work.sums and not work.early:
+        share = min(edges / max(work.entries, 1), 1.0)
+        pull += costs.branch * 2.0 * work.open_edges * share * (1.0 - share)
     return push >= pull + costs.derive * work.derived
 
 

@@ -12,7 +12,7 @@ import pytest
 import semiring as sr
 from semiring.engines.cpu import tuning as cpu
 from semiring.engines.cuda import tuning as cuda
-from semiring.engines.direction import Costs, Work, expected_probes, prefers_pull, reading_less
+from semiring.engines.direction import Costs, Work, ends_early, expected_probes, prefers_pull, reading_less
 
 from .test_cuda_device_functions import built
 
@@ -48,8 +48,9 @@ def drawn(count: int) -> list[tuple[Work, int, int]]:
 @pytest.mark.parametrize("costs", [cpu.COSTS, cuda.DEVICE, cuda.HOST])
 def test_more_edges_never_turn_a_pull_into_a_push(costs: Costs) -> None:
     """Bounds of the edges may then stand for their number."""
-    for work, rows, edges in drawn(300):
-        assert prefers_pull(costs, work, rows, edges) <= prefers_pull(costs, work, rows, 2 * edges)
+    for step, rows, edges in drawn(300):
+        for work in (step, step._replace(early=False)):
+            assert prefers_pull(costs, work, rows, edges) <= prefers_pull(costs, work, rows, 2 * edges)
 
 
 def test_probes_end_at_the_first_hit_or_with_the_row() -> None:
@@ -57,6 +58,21 @@ def test_probes_end_at_the_first_hit_or_with_the_row() -> None:
     assert expected_probes(work, 100) == 100  # ten rows, and one entry in ten leads to the frontier
     assert expected_probes(work, 1) == 400
     assert expected_probes(work._replace(early=False), 100) == 400
+
+
+def test_a_sum_of_values_is_pulled_where_hits_are_predictable() -> None:
+    work = Work(entries=1000, open_rows=100, open_edges=1000, early=False)
+    chosen = {share: prefers_pull(cpu.COSTS, work, 0, 10 * share) for share in (30, 60, 99)}
+    assert chosen == {30: False, 60: True, 99: True}
+    sums = work._replace(sums=True)
+    assert {share: prefers_pull(cpu.COSTS, sums, 0, 10 * share) for share in chosen} == {30: False, 60: False, 99: True}
+
+
+@pytest.mark.parametrize(("name", "dtype", "early"), [
+    ("lor", bool, True), ("any", float, True), ("min", float, False), ("times", int, False), ("plus", int, False),
+])  # fmt: skip
+def test_sums_end_early_where_terminal_values_are_usual(name: str, dtype: type, early: bool) -> None:
+    assert ends_early(getattr(sr.monoid, name)[np.dtype(dtype)]) == early
 
 
 def test_reading_less_names_an_available_direction() -> None:

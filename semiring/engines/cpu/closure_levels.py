@@ -69,7 +69,7 @@ def _decide(state: Any, control: Any, entries: int, nwords: int, threads: int, m
     open_rows = max(state[ROWS] - state[REACHED], 0)
     # A push after a pull lists the frontier from its bits: one array of words, of the four of a pull.
     listed = nwords * pulling // 4
-    work = Work(entries, open_rows, state[UNSEEN_EDGES] - edges, True, listed, open_rows, nwords, 0)
+    work = Work(entries, open_rows, state[UNSEEN_EDGES] - edges, True, listed, open_rows, nwords, 0, False)
     following = 1 if allowed == 3 or (allowed > 0 and prefers_pull(COSTS, work, size, edges)) else 0
     if following == 1 and allowed == 1:
         state[STATUS] = NEEDS_ROWS

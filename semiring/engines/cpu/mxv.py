@@ -19,7 +19,7 @@ from ...formats import CSR, Array, Full, IndexList, Pattern, VectorStore
 from ...operators.types import TypedSemiring
 from .. import recording
 from ..constants import mxv_value
-from ..direction import Work, prefers_pull, preset
+from ..direction import Work, ends_early, prefers_pull, preset
 from ..operands import Index, admitted_count
 from ..recording import note
 from ..registry import implements
@@ -81,8 +81,8 @@ def _cheaper(q: Mxv, listed: IndexList | None) -> str:
     entries, present, indptr = q.by_row.get().nvals, q.vector.nvals, q.by_column.get().indptr
     edges = entries * present // max(q.ninner, 1) if listed is None else _edges(indptr, listed.indices)
     admitted = admitted_count(q.mask, q.nout)
-    early = q.semiring.add.is_any or q.semiring.add.terminal is not None
-    work = Work(entries, admitted, entries * admitted // max(q.nout, 1), early, pull_rows=q.nout)
+    early, open_edges = ends_early(q.semiring.add), entries * admitted // max(q.nout, 1)
+    work = Work(entries, admitted, open_edges, early, pull_rows=q.nout, sums=bool(q.semiring.mult.uses))
     return "pull" if prefers_pull(COSTS, work, present, edges) else "push"
 
 

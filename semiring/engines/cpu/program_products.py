@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...formats import Bitmap, Full
+from ..direction import ends_early
 from ..operands import Mask, simplified
 from ..program_lifetimes import Place
 from .program_text import Text
@@ -63,8 +64,8 @@ class Products(Text):
         if isinstance(mask, Mask) and mask.structural and isinstance(mask.store, Bitmap):
             count = f"{self.home(mask.store.words)}n"
             admitted = f"n{cr} - {count}" if mask.complement else count
-        early = q.semiring.add.is_any or q.semiring.add.terminal is not None
-        return f"shares_pull(L{cu}, {home}l, {home}n, {home}t, n{cu}, P{m}, P{p}, {admitted}, {early})"
+        early, sums = ends_early(q.semiring.add), bool(q.semiring.mult.uses)
+        return f"shares_pull(L{cu}, {home}l, {home}n, {home}t, n{cu}, P{m}, P{p}, {admitted}, {early}, {sums})"
 
     def _product(self, q: Any, m: str, a_dtype: np.dtype[Any], p: str, u: str, o: str, k: str) -> str:
         """Return the text of a product."""

@@ -200,7 +200,16 @@ def modulo(a: float, b: float) -> float:
 
 @device
 def shares_pull(
-    lists: Any, base: int, present: int, order: int, size: int, pushed: Any, pulled: Any, admitted: int, early: bool
+    lists: Any,
+    base: int,
+    present: int,
+    order: int,
+    size: int,
+    pushed: Any,
+    pulled: Any,
+    admitted: int,
+    early: bool,
+    sums: bool,
 ) -> bool:
     """Return whether a product pulls: the rule of `engines.direction`, as for products one by one.
 
@@ -218,5 +227,5 @@ def shares_pull(
             return False  # a pull costs more without its probes; most steps of a long search end here
     else:
         edges = entries * present // max(size, 1)
-    work = Work(entries, admitted, entries * admitted // max(outputs, 1), early, 0, outputs, 0, 0)
+    work = Work(entries, admitted, entries * admitted // max(outputs, 1), early, 0, outputs, 0, 0, sums)
     return prefers_pull(COSTS, work, present, edges)

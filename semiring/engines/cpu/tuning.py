@@ -36,7 +36,12 @@ COUNTED_SHARE: Final = _row(
     "COUNTED_SHARE", 8, "reasoned",
     "with one vector entry in so many or more, its edges are estimated from the average row instead of counted",
 )  # fmt: skip
-COSTS: Final = Costs(EDGE_COST, PROBE_COST, FRONTIER_ROW_COST, ROW_COST, WORD_COST)
+BRANCH_COST: Final = _row(
+    "BRANCH_COST", 10, "measured",
+    "min_plus of kron16, two cores of an AMD EPYC; share of the entries, push and pull in ms: 0.05 0.6 2.6, 0.3 2.0 "
+    "5.3, 0.6 2.2 9.4, 0.9 2.7 2.7, 0.98 2.6 1.6",
+)  # fmt: skip
+COSTS: Final = Costs(EDGE_COST, PROBE_COST, FRONTIER_ROW_COST, ROW_COST, WORD_COST, branch=BRANCH_COST)
 
 # Searches from many sources.
 SOURCES: Final = _row("SOURCES", 512, "reasoned", "sources of a group: the bits of a row fill one cache line")

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...dtypes import BOOL
 from ...operators import table
 from ...operators.families import Monoid
 from ...operators.types import TypedBinary, TypedMonoid, TypedSemiring
+from ..direction import ends_early
 
 __all__ = ["native_atomic", "ring_facts", "start_value"]
 
@@ -18,9 +18,8 @@ __all__ = ["native_atomic", "ring_facts", "start_value"]
 class RingFacts(NamedTuple):
     """Properties of a semiring that hosts of kernels check, determined once.
 
-    x, y: products read this operand.  early: sums are likely to reach the terminal value before the end of their row
-    (the limits of a number type seldom occur).  is_any: the first product is the sum.  start: see `start_value`.
-    native: see `native_atomic`.
+    x, y: products read this operand.  early: see `ends_early`.  is_any: the first product is the sum.  start: see
+    `start_value`.  native: see `native_atomic`.
     """
 
     x: bool
@@ -47,7 +46,7 @@ def ring_facts(ring: TypedSemiring) -> RingFacts:
     return RingFacts(
         x="x" in mult.uses,
         y="y" in mult.uses,
-        early=add.is_any or (add.terminal is not None and add.dtype == BOOL),
+        early=ends_early(add),
         is_any=add.is_any,
         start=start,
         native=native_atomic(add.op),
