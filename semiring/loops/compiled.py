@@ -8,7 +8,7 @@ import types
 import weakref
 from collections import defaultdict
 from collections.abc import Callable, Iterable
-from typing import Any, TypeVar, overload
+from typing import Any, Generic, ParamSpec, TypeVar, overload
 
 from ..config import config, default_device, engine_for
 from ..engines import recording, registry
@@ -24,7 +24,8 @@ from .entries import Entry, LoopResult
 from .keys import Callee, Unknown, check_aliases, constants, is_helper, is_list
 from .local_functions import LocalFunctions
 
-F = TypeVar("F", bound=Callable[..., Any])
+P = ParamSpec("P")
+R = TypeVar("R")
 
 # Programs of a function that are kept, for types, sizes and matrices.
 _KEPT = 16
@@ -60,7 +61,7 @@ class _Known:
         self.entries: dict[Any, Entry | Untraceable] = {}
 
 
-class Compiled(Callee):
+class Compiled(Callee, Generic[P, R]):
     """A function whose loops are compiled; made by `compile`.
 
     Methods, threads and pickles treat it as the function.  ``f.plan(*args)`` returns what is compiled, and what is not
@@ -89,7 +90,7 @@ class Compiled(Callee):
         # Of loops that call functions among their variables, by number.
         self._local_functions: defaultdict[int, LocalFunctions] = defaultdict(LocalFunctions)
 
-    def __call__(self, *args: Any, **named: Any) -> Any:  # noqa: D102  # the docstring is that of the function
+    def __call__(self, *args: P.args, **named: P.kwargs) -> R:  # noqa: D102  # the docstring is that of the function
         function = (self._source or self._rewritten()).function
         held = [
             (value, value._store, value._plan, value._elements)
@@ -97,7 +98,7 @@ class Compiled(Callee):
             if isinstance(value, Holder)
         ]
         try:
-            return function(*args, **named)
+            return function(*args, **named)  # type: ignore[no-any-return]
         except BaseException:
             # A function that raises leaves its arguments as they were, like an operation.
             for value, store, plan, elements in held:
@@ -113,7 +114,7 @@ class Compiled(Callee):
     def __repr__(self) -> str:
         return f"<compiled function {self._function.__qualname__}{inspect.signature(self._function)}>"
 
-    def plan(self, *args: Any, **named: Any) -> plans.Plan:
+    def plan(self, *args: P.args, **named: P.kwargs) -> plans.Plan:
         """Call the function, and return what its loops did.
 
         Parameters
@@ -146,7 +147,7 @@ class Compiled(Callee):
         copies = [value.dup() if isinstance(value, (Vector, Matrix)) else value for value in args]
         copied = {k: value.dup() if isinstance(value, (Vector, Matrix)) else value for k, value in named.items()}
         with plans.recorded() as loops:
-            self(*copies, **copied)
+            self(*copies, **copied)  # type: ignore[arg-type]
         return plans.Plan(self._function.__qualname__, loops)
 
     def _rewritten(self) -> source.Source:
@@ -347,9 +348,9 @@ def _device(scope: dict[str, Any], matrices: list[Matrix]) -> str:
 
 
 @overload
-def compile(function: F) -> F: ...
+def compile(function: Callable[P, R]) -> Compiled[P, R]: ...
 @overload
-def compile(*, strict: bool = False) -> Callable[[F], F]: ...
+def compile(*, strict: bool = False) -> Callable[[Callable[P, R]], Compiled[P, R]]: ...
 def compile(function: Any = None, *, strict: bool = False) -> Any:  # the public name is sr.compile
     """Compile the loops of a function: all iterations run as one program of the engine.
 

@@ -56,7 +56,7 @@ class _Straight:
         )
 
 
-class _Loop(Compiled):
+class _Loop(Compiled[..., Any]):
     """The programs of a loop of functions with this code: the functions themselves are not kept."""
 
     def __init__(self, cond: types.FunctionType, body: types.FunctionType, count: int, *, single: bool) -> None:
