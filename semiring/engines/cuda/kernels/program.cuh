@@ -92,8 +92,9 @@ template <class T>
 DEVICE void copy_array(T* to, const T* from, i64 count) {
     for (i64 q = group_thread(); q < count; q += group_threads()) to[q] = from[q];
 }
-// A pass over presence words: a warp processes up to 8 consecutive ones, whose loads overlap.
+// The words whose entries a selection tests before it stores any.
 constexpr int WORDS_TESTED = 4;
+// A pass over presence words: a warp processes up to 8 consecutive ones, whose loads overlap.
 DEVICE i64 words_at_once(i64 size) {
     const i64 words = (size + 31) / 32, warps = group_warps();
     return words >= 8 * warps ? 8 : words <= warps ? 1 : (words + warps - 1) / warps;
