@@ -106,7 +106,7 @@ def engine_cases(device: str) -> Iterator[EngineCase]:
     yield from _forests()
     for name in ("kron12", "kron16", "roads of New York"):
         W = sr.io.read(ROADS).dup(float) if name.startswith("roads") else _weighted(graphs.make(name))
-        yield from _lengths(name, W)  # before others determine the transpose of W, with which a program would pull
+        yield from _lengths(name, W)  # first: which transposes of W are known decides directions
         yield from _acyclic(name, W)
         yield from _ordered(name, W, device)
         if device == "cpu":
