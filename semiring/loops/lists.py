@@ -29,7 +29,8 @@ class TracedList(Symbolic):
     def _agree(self, value: Any) -> None:
         """Set or check the size, the type and the labels."""
         if not isinstance(value, Vector):
-            raise Untraceable(f"a list of {type(value).__name__}")
+            kind = "numbers" if isinstance(value, (Number, int, float)) else f"objects of type {type(value).__name__}"
+            raise Untraceable(f"a list of {kind}: programs have lists of Vectors")
         if self._like is None:
             self._like = value
             self.symbol.size, self.symbol.dtype = value.size, value.dtype

@@ -229,7 +229,7 @@ def test_lists_that_run_step_by_step() -> None:
         written: "a write to a Vector that a list holds, too",
         item_written: "a write to a Vector that a list holds, too",
         changed: "a change of a list in a loop over it",
-        numbers: "a list of Number",
+        numbers: "a list of numbers",
         several: "a list of vectors",
         popped: "a write to a Vector that a list holds, too",
         named: "the vector v is held by a list, and used after the loop",
