@@ -23,7 +23,15 @@ from semiring.engines.cpu.program_lists import _entries
 from semiring.engines.cuda import program_code, tuning
 from semiring.engines.cuda.columns import column_mask
 from semiring.engines.cuda.compile import module_text
-from semiring.engines.cuda.program_counters import BARRIER_WORDS, FAILED, HOST_PRODUCT, OUTGROWN, RUNNING
+from semiring.engines.cuda.program_counters import (
+    BARRIER_WORDS,
+    FAILED,
+    HOST_PRODUCT,
+    OUTGROWN,
+    OVER,
+    RUNNING,
+    YIELDED,
+)
 from semiring.engines.cuda.program_lists import ListArrays
 from semiring.engines.operands import Rows
 from semiring.engines.program import Program, ProgramResult, RunProgram, Values
@@ -133,7 +141,7 @@ class Emulation:
     def __init__(self, folder: Path, blocks: int = _BLOCKS) -> None:
         self._folder, self._blocks = folder, blocks
         self._known: dict[int, Any] = {}
-        self.ran = self.grown = self.host_products = 0
+        self.ran = self.grown = self.host_products = self.yielded = 0
 
     def compiled(self, program: Program) -> _Program:
         """Translate and compile; before another engine drops the steps."""
@@ -331,9 +339,12 @@ class Emulation:
                 self.grown += 1
                 for m, arrays in enumerate(list_arrays):
                     arrays.grow(state[places[f"length{m}"]], state[places[f"end{m}"]])
+            elif outcome == YIELDED:
+                self.yielded += 1
             else:
                 break
             state[places["exit"]] = RUNNING & _MASK
+            counters[[OVER, code.counters + OVER]] = 0
             counters[-BARRIER_WORDS:] = 0
         if outcome == FAILED:
             return None

@@ -14,6 +14,7 @@ import pytest
 pytest.importorskip("cupy", reason="the modules of the CUDA engine import CuPy")
 
 import semiring as sr
+from semiring import Vector
 from semiring.engines import registry, tracing
 from semiring.engines.cpu import program
 from semiring.engines.cuda import compile, program_lists, program_tuning
@@ -69,6 +70,7 @@ def _tuned(monkeypatch: pytest.MonkeyPatch, number: int) -> None:
     for name, value in (
         ("PROGRAM_BLOCK", emulated.BLOCK), ("SOME_BLOCKS", 2), ("SOME_MOST", 30), ("SOME_LEAST", 20),
         ("PATIENCE", number % 3), ("BOUNDED_ENTRIES", 0 if number % 2 == 0 else 1 << 20),
+        ("WATCHED_CYCLES", (1 << 28, 2, 9)[number % 3]),
     ):  # fmt: skip
         monkeypatch.setattr(program_tuning, name, value)
 
@@ -122,6 +124,32 @@ def test_programs(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
             found = sr.compile(strict=True)(function)(A, *arguments)
         assert same(function(A, *arguments), found), name
     assert emulation.ran == 2
+
+
+@needs_compiler
+@pytest.mark.parametrize("blocks", [1, 2])
+def test_loops_of_numbers_end_when_their_time_is_over(
+    blocks: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Their iterations have no barrier of their own."""
+
+    def counted(v: Vector, most: int) -> tuple[Vector, int]:
+        k = 0
+        while k < most:
+            v << v * 1
+            j = 0
+            while j < 9:
+                j += 2
+            k += j
+        return v, k
+
+    _tuned(monkeypatch, 1)
+    monkeypatch.setattr(program_tuning, "WATCHED_CYCLES", 20)
+    emulation = emulated.Emulation(tmp_path, blocks)
+    with executed_by(emulation):
+        v, k = sr.compile(strict=True)(counted)(Vector.full(1, 3), 1000)
+    assert (v.to_dict(), k) == ({0: 1, 1: 1, 2: 1}, 1000)
+    assert emulation.yielded > 5
 
 
 @needs_compiler

@@ -158,10 +158,8 @@ class Code(Lists):
             + """    if (active < gridDim.x) {
         g.join(a.state, s, b, gridDim.x);
     } else if (blockIdx.x == 0) {
-        if (alone) {
-            __syncthreads();  // behind `watch`
-            g.store_counters();
-        }
+        __syncthreads();  // behind what the first thread has changed since a barrier: its clock, the iterations
+        if (alone) g.store_counters();
         g.save(a.state, s, b);
     }
     return;

@@ -129,9 +129,10 @@ struct Group {
         if (items <= i64(ALONE_MOST)) return 1;
         return items <= i64(SOME_MOST) && u32(SOME_BLOCKS) < gridDim.x ? u32(SOME_BLOCKS) : gridDim.x;
     }
-    // The items of an iteration from which on the group keeps its blocks, and the blocks for fewer.
+    // The items of an iteration from which on the group keeps its blocks, and the blocks for fewer.  A block that is alone
+    // has 1: iterations without any item may have no barrier, and only behind one does it see that its time is over.
     static DEVICE i64 least() {
-        if (alone) return 0;
+        if (alone) return 1;
         return active > u32(SOME_BLOCKS) ? i64(SOME_LEAST) : i64(ALONE_LEAST);
     }
     static DEVICE u32 fewer(i64 work) { return work < i64(ALONE_LEAST) ? 1u : u32(SOME_BLOCKS); }
