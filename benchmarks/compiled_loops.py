@@ -107,6 +107,7 @@ def engine_cases(device: str) -> Iterator[EngineCase]:
     for name in ("kron12", "kron16", "roads of New York"):
         W = sr.io.read(ROADS).dup(float) if name.startswith("roads") else _weighted(graphs.make(name))
         yield from _lengths(name, W)  # first: which transposes of W are known decides directions
+        yield from _central(name, W.dup(bool))
         yield from _acyclic(name, W)
         yield from _ordered(name, W, device)
         if device == "cpu":
@@ -177,6 +178,15 @@ def _lengths(name: str, W: Matrix) -> Iterator[EngineCase]:
     sources = W.reduce_rowwise(sr.agg.count).to_coo()[0][:16].tolist()
     each = partial(sr.algorithms.sssp, W, sources)
     yield f"closure_rows, 16 sources, {name}", user_forests.lengths_from_each, (W, sources), each
+
+
+def _central(name: str, A: Matrix) -> Iterator[EngineCase]:
+    """Betweenness from several sources, of which a program has one at a time."""
+    starting = A.reduce_rowwise(sr.agg.count).to_coo()[0]
+    for count in (16, 64):
+        sources = starting[:count].tolist()
+        library = partial(sr.algorithms.betweenness, A, sources=sources, normalized=False, directed=True)
+        yield f"closure_many, {count} sources, {name}", user_programs.betweenness, (A, sources), library
 
 
 def _flows(name: str, W: Matrix) -> Iterator[EngineCase]:
