@@ -16,9 +16,10 @@ import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 from .apart import apart_once
+from .devices import Device, named
 from .exceptions import InvalidValue, NotSupported, near_names
 from .optional import installed, missing
 
@@ -177,9 +178,8 @@ def _assign(settings: Config, values: Mapping[str, Any]) -> None:
 
 
 def _device(place: str, value: Any) -> str:
-    if isinstance(value, str) and " " in value:
-        grid_of(value)
-        return value
+    if isinstance(value, str) and (found := named(value)) is not None:
+        return found
     return _one_of(_DEVICES)(place, value)  # type: ignore[no-any-return]
 
 
@@ -369,48 +369,22 @@ def default_device() -> str:
     return checked_device(config.device)
 
 
-class _Grids(threading.local):
-    """Grids of processes by device: those of one thread, beside those of all threads."""
-
-    shared: ClassVar[dict[str, Any]] = {}
-
-    def __init__(self) -> None:
-        self.own: dict[str, Any] = {}
-
-
-_grids = _Grids()
-
-
-def register_grid(device: str, grid: Any, *, thread: bool = False) -> None:
-    """Make a grid known by its device; thread: to this thread alone, which is one of several ranks of a process."""
-    (_grids.own if thread else _Grids.shared)[device] = grid
-
-
-def grid_of(device: str) -> Any:
-    """Return the grid of processes with this device; InvalidValue if there is none."""
-    found = _grids.own.get(device) or _Grids.shared.get(device)
-    if found is None:
-        raise InvalidValue(f"a device is 'cpu', 'cuda', or the device of a grid of processes; got {device!r}")
-    return found
-
-
 def checked_device(device: str) -> str:
     """Return `device`; InvalidValue if it is not a device, NotSupported if it is not available."""
     if device == "cuda" and not cuda_available():
         if not installed("cupy"):
             raise missing("device 'cuda'", "cupy")
         raise NotSupported("device 'cuda': CuPy finds no GPU, or no driver; use 'cpu'")
-    if " " in device:
-        grid_of(device)
+    if device in ("cpu", "cuda"):
         return device
-    if device not in ("cpu", "cuda"):
-        raise InvalidValue(f"a device is 'cpu' or 'cuda', got {device!r}")
-    return device
+    if (found := named(device)) is None:
+        raise InvalidValue(f"a device is 'cpu', 'cuda', or the device of a grid of processes; got {device!r}")
+    return found
 
 
 def engine_for(device: str) -> str:
-    """Return the engine that computes on a device; a grid of processes is an engine of its own."""
-    if " " in device:
+    """Return the engine that computes on a device; one that has an executor is an engine of its own."""
+    if type(device) is Device:
         return device
     return "cuda" if device == "cuda" else config.cpu_engine
 
@@ -441,8 +415,10 @@ class use(Changed):
     """
 
     def __init__(self, where: str) -> None:
-        if where not in ("cpu", "cuda", "reference", "auto") and " " not in str(where):
-            raise InvalidValue(f"use() takes 'cpu', 'cuda', 'reference' or 'auto'; got {where!r}")
+        if where not in ("cpu", "cuda", "reference", "auto") and named(str(where)) is None:
+            raise InvalidValue(
+                f"use() takes 'cpu', 'cuda', 'reference', 'auto', or the device of a grid of processes; got {where!r}"
+            )
         if where == "cuda":
             checked_device(where)
         device, engine = ("cpu", "reference") if where == "reference" else (where, "cpu")

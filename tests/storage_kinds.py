@@ -14,7 +14,7 @@ from unittest.mock import patch
 
 import numpy as np
 
-from semiring.config import grid_of
+from semiring.devices import Device
 from semiring.engines import registry
 from semiring.engines.operands import Index, Mask, Rows, Spec
 from semiring.engines.sliced import bounds
@@ -65,7 +65,7 @@ def small_slices(size: int = SMALL) -> Iterator[None]:
 
 def is_chosen(spec: Spec, engine: str) -> bool:
     """Whether the request runs in other storage kinds too: it has a matrix, and is in the sample."""
-    if " " in engine:  # the parts of a grid are moved by the processes
+    if isinstance(engine, Device):  # the parts of a grid are moved by the processes
         return False
     return bool(_patterns(spec)) and (sampling.exhaustive or seed_of(spec) % _ONE_IN.get(engine, _USUALLY_ONE_IN) == 0)
 
@@ -85,8 +85,8 @@ def in_other_kinds(spec: Spec, engine: str) -> Spec:
 
 def in_kind(a: CSR, codec: str | None, placement: Placement, engine: str) -> CSR:
     """The matrix, which is uncompressed and device-resident, in another storage kind; on a grid each of its blocks."""
-    if " " in engine:
-        grid = grid_of(engine)
+    if isinstance(engine, Device):
+        grid = engine.executor.grid
         return grid.with_part(a, in_kind(grid.part(a), codec, placement, grid.engine))  # type: ignore[no-any-return]
     return _placed(replace(a, pattern=_encoded(a.pattern, codec, engine), cache={}), placement)
 
@@ -96,8 +96,8 @@ def in_format(a: CSR, format: str, placement: Placement, engine: str) -> CSR:
 
     On a grid each of its blocks whose structure has it.
     """
-    if " " in engine:
-        grid = grid_of(engine)
+    if isinstance(engine, Device):
+        grid = engine.executor.grid
         return grid.with_part(a, in_format(grid.part(a), format, placement, grid.engine))  # type: ignore[no-any-return]
     if format != BitmapPattern.format or a.nrows * a.ncols <= MOST_POSITIONS:
         with suppress(InvalidValue):

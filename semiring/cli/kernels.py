@@ -12,11 +12,11 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 
 from ..engines import registry
-from ..engines.registry import BITMAP, EVERY_KIND, HYPERSPARSE, UNCOMPRESSED, Accepts
+from ..engines.registry import PIPELINE, UNCOMPRESSED, Accepts, bitmap_rule, hypersparse_rule, slicing_rule
 
-# The folders of the implementations for all engines, and what each decorator's implementations accept by default.
-_FOR_ALL = ("sliced", "hypersparse", "bitmap")
-_DECORATORS = {"implements": UNCOMPRESSED, "slices": EVERY_KIND, "renumbers": HYPERSPARSE, "on_bits": BITMAP}
+# The rules that serve all engines, and what each decorator's implementations accept by default.
+_RULES = {"hypersparse": hypersparse_rule, "bitmap": bitmap_rule, "slicing": slicing_rule}
+_DECORATORS = {"implements": UNCOMPRESSED} | {f"{name}_rule": rule.accepts for name, rule in _RULES.items()}
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,10 @@ def rows(engine: str) -> list[Row]:
     Engine ``"any"``: those that process slices or renumbered matrices, where no implementation of an engine accepts the
     storage kind.
     """
-    folders = [files("semiring.engines") / name for name in (_FOR_ALL if engine == "any" else (engine,))]
+    folders = [
+        files("semiring.engines") / name
+        for name in ([rule.package for rule in PIPELINE] if engine == "any" else [engine])
+    ]
     found = (row for folder in folders for source in _sources(folder) for row in _of_module(source))
     return sorted(found, key=lambda row: -row.priority)
 

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar, cast
 
-from ..config import checked_device, default_device, engine_for, register_grid
+from ..config import checked_device, default_device, engine_for
+from ..devices import Device, in_parts, register
 from ..exceptions import InvalidValue
-from ..formats.parts import ProcessGrid
 from ..formats.pattern import scalar_facts
 from ..memory.arrays import Array
 from . import transports
 from .agreement import Agreement
 from .communicator import Communicator, Traffic
+from .rules import GridExecutor
 from .threads import run_ranks
 
 __all__ = ["Grid", "run"]
@@ -25,10 +27,24 @@ T = TypeVar("T")
 # The most processes of which each sends a count to each other; of more, along its row and then its column of the grid.
 _FEW = 64
 _numbers = itertools.count(2)
-_known: dict[str, Any] = {}
+_known: set[str] = set()
 
 
-class Grid(ProcessGrid):
+# Pieces of at least so many positions begin at multiples of 32, so that bitmaps of pieces are joined by words.
+_ALIGNED = 1024
+_WORD = 32
+
+
+@functools.lru_cache
+def piece_bounds(extent: int, count: int) -> tuple[int, ...]:
+    """Return the ``count + 1`` bounds of the pieces of `extent` positions, of nearly equal sizes."""
+    size = -(-extent // count)
+    if size >= _ALIGNED:
+        size = -(-size // _WORD) * _WORD
+    return tuple(min(k * size, extent) for k in range(count + 1))
+
+
+class Grid:
     """Processes in rows and columns, on which matrices and vectors are held in parts.
 
     Its `device` is the device of such objects: ``Vector.full(1.0, n, device=grid.device)``.  Every process makes the
@@ -64,8 +80,10 @@ class Grid(ProcessGrid):
 
     Notes
     -----
-    A dimension of n positions is divided into `size` pieces of nearly n / size positions.  A vector has a piece on each
-    process; of a matrix process (i, j) holds the rows of the pieces of its row of the grid, and as many columns.
+    With p = shape[0] * shape[1] processes each dimension has p pieces of nearly equal sizes.  Process (i, j), of rank
+    ``i * shape[1] + j``, holds piece `rank` of a vector; of a matrix the block of the pieces of rows
+    ``i * shape[1] ... (i + 1) * shape[1]`` and the pieces of columns ``j * shape[0] ... (j + 1) * shape[0]``.
+    So the rows of a block are the pieces of the processes beside it, and blocks of a square grid transpose in pairs.
 
     Examples
     --------
@@ -87,7 +105,7 @@ class Grid(ProcessGrid):
             communicator = world()
         self.shape = _shape(communicator.size, shape)
         self.local = default_device() if device is None else checked_device(device)
-        if " " in self.local:
+        if in_parts(self.local):
             raise InvalidValue(f"the parts of a grid are on 'cpu' or 'cuda', got {device!r}")
         if chosen and self.local == "cuda":
             communicator = transports.over(communicator)
@@ -97,12 +115,73 @@ class Grid(ProcessGrid):
         self.beside: Communicator = communicator.split(row, col)
         self.above: Communicator = communicator.split(col, row)
         self._agreement = Agreement(communicator, (self.beside, self.above))
-        self.device = "x".join(map(str, self.shape)) + f" {self.local}"
+        name = "x".join(map(str, self.shape))
         if not communicator.threads:
-            if self.device in _known:
-                self.device = f"{'x'.join(map(str, self.shape))}#{next(_numbers)} {self.local}"
-            _known[self.device] = self
-        register_grid(self.device, self, thread=communicator.threads)
+            if f"{name} {self.local}" in _known:
+                name = f"{name}#{next(_numbers)}"
+            _known.add(f"{name} {self.local}")
+        self.device = Device(f"{name} {self.local}", GridExecutor(self))
+        register(self.device, thread=communicator.threads)
+
+    @property
+    def size(self) -> int:
+        """The number of processes."""
+        return self.shape[0] * self.shape[1]
+
+    @property
+    def place(self) -> tuple[int, int]:
+        """The row and the column of this process."""
+        return divmod(self.rank, self.shape[1])
+
+    def piece(self, extent: int, rank: int | None = None) -> tuple[int, int]:
+        """Return the first and the last + 1 position of the piece of a process.
+
+        Parameters
+        ----------
+        extent : the size of the dimension
+        rank : of the process; by default of this one
+
+        Examples
+        --------
+        >>> sr.distributed.run(2, lambda grid: grid.piece(10))
+        [(0, 5), (5, 10)]
+        """
+        bounds, k = piece_bounds(extent, self.size), self.rank if rank is None else rank
+        return bounds[k], bounds[k + 1]
+
+    def rows(self, nrows: int, rank: int | None = None) -> tuple[int, int]:
+        """Return the first and the last + 1 row of the block of a process.
+
+        Parameters
+        ----------
+        nrows : of the matrix
+        rank : of the process; by default of this one
+
+        Examples
+        --------
+        >>> sr.distributed.run(4, lambda grid: grid.rows(10))
+        [(0, 6), (0, 6), (6, 10), (6, 10)]
+        """
+        bounds, width = piece_bounds(nrows, self.size), self.shape[1]
+        i = (self.rank if rank is None else rank) // width
+        return bounds[i * width], bounds[(i + 1) * width]
+
+    def cols(self, ncols: int, rank: int | None = None) -> tuple[int, int]:
+        """Return the first and the last + 1 column of the block of a process.
+
+        Parameters
+        ----------
+        ncols : of the matrix
+        rank : of the process; by default of this one
+
+        Examples
+        --------
+        >>> sr.distributed.run(4, lambda grid: grid.cols(10))
+        [(0, 6), (6, 10), (0, 6), (6, 10)]
+        """
+        bounds, height = piece_bounds(ncols, self.size), self.shape[0]
+        j = (self.rank if rank is None else rank) % self.shape[1]
+        return bounds[j * height], bounds[(j + 1) * height]
 
     @property
     def engine(self) -> str:
@@ -378,6 +457,11 @@ class Grid(ProcessGrid):
 
     def __repr__(self) -> str:
         return f"Grid({self.device!r}, rank {self.rank} of {self.size})"
+
+
+def grid_of(x: Any) -> Grid:
+    """Return the grid of an object or a store."""
+    return cast(Grid, x.device.executor.grid)
 
 
 def _shape(count: int, shape: tuple[int, int] | None) -> tuple[int, int]:

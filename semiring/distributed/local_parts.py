@@ -6,10 +6,10 @@ from typing import Any, NamedTuple, TypeVar
 
 from semiring import Matrix, Vector
 
+from ..devices import in_parts
 from ..exceptions import DimensionMismatch, DomainMismatch, InvalidType
-from ..formats.parts import grid_of
 from .agreement import jointly
-from .grid import Grid
+from .grid import Grid, grid_of
 from .parts import local, matrix, vector
 
 __all__ = ["LocalPart", "from_part", "local_part"]
@@ -71,10 +71,10 @@ def local_part(A: Matrix | Vector) -> LocalPart:
     [[(0, 1), (1, 2)], [(2, 0)]]
     """
     given: Any = A
-    if not isinstance(given, (Matrix, Vector)) or " " not in given.device:
+    if not isinstance(given, (Matrix, Vector)) or not in_parts(given.device):
         raise InvalidType(f"local_part: expected a Matrix or a Vector on a grid, got {A!r:.60}")
     store: Any = A.store
-    grid = grid_of(store.device)
+    grid = grid_of(store)
     if isinstance(given, Vector):
         return LocalPart(Vector._new(local(store)), range(*grid.piece(store.size)), None)
     return LocalPart(Matrix._new(local(store)), range(*grid.rows(store.nrows)), range(*grid.cols(store.ncols)))
@@ -122,7 +122,7 @@ def from_part(part: S, *, shape: tuple[int, ...] | int, grid: Grid) -> S:
 
     def checked() -> Any:
         given: Any = part
-        if not isinstance(given, (Matrix, Vector)) or " " in given.device:
+        if not isinstance(given, (Matrix, Vector)) or in_parts(given.device):
             raise InvalidType(f"from_part: expected a Matrix or a Vector of this process, got {type(part).__name__}")
         places = (grid.rows, grid.cols) if isinstance(given, Matrix) else (grid.piece,)
         if len(whole) != len(places):

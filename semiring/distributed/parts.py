@@ -31,12 +31,12 @@ from ..formats import (
     with_values,
 )
 from ..formats.hypersparse import hypersparse, settled
-from ..formats.parts import PartValues, grid_of
+from ..formats.parts import PartValues
 from ..formats.vectors import SingleEntry, Uncounted, empty_vector
 from ..operators.types import TypedBinary, TypedMonoid
 from ..ops.convert import index_list
 from ..ops.ewise import ewise_add
-from .grid import Grid
+from .grid import Grid, grid_of
 from .pieces import Sent, decoded, encoded
 
 # Positions of a word of presence bits.
@@ -62,7 +62,7 @@ def local(x: Any) -> Any:
         return known
     if isinstance(x, PartVector):
         return x.part
-    grid = cast(Grid, grid_of(x.device))
+    grid = grid_of(x)
     first, last = grid.piece(x.size)
     if isinstance(x, Full):
         return Full(last - first, x.dtype, None, x.iso, grid.local)

@@ -19,10 +19,9 @@ from semiring import Matrix
 from ..dtypes import BOOL
 from ..exceptions import InvalidValue
 from ..formats import CSR, Array, Pattern, array_module
-from ..formats.parts import piece_bounds
 from ..io import generator_arrays as arrays
 from .agreement import jointly
-from .grid import Grid
+from .grid import Grid, piece_bounds
 from .parts import matrix
 from .routing import divided
 

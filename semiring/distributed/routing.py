@@ -15,13 +15,12 @@ from ..engines.residency import listed_or_resident
 from ..engines.spec import BuildMatrix
 from ..exceptions import DuplicateIndex
 from ..formats import CSR, Array, array_module, device_of, index_dtype
-from ..formats.parts import piece_bounds
 from ..memory.arrays import to_host
 from ..ops.build import from_triples
 from ..ops.convert import index_list
 from ..ops.extract import column_numbers, row_numbers
 from . import calls
-from .grid import Grid
+from .grid import Grid, piece_bounds
 from .parts import local, matrix
 
 

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 from semiring import Matrix, Vector
 
+from ..devices import in_parts
 from ..engines.operands import Index
 from ..exceptions import InvalidType, InvalidValue
 from ..formats import CSR
-from ..formats.parts import grid_of
 from ..ops.extract import extract_matrix
 from ..ops.layout import concat
 from .blocks import decoded_block, encoded_block
-from .grid import Grid
+from .grid import Grid, grid_of
 from .parts import arrived, concatenated, local, matrix, section, vector
 from .pieces import encoded
 
@@ -52,7 +52,7 @@ def scatter(A: S, grid: Grid) -> S:
     """
     if not isinstance(A, (Matrix, Vector)):
         raise InvalidType(f"scatter: expected a Matrix or a Vector, got {type(A).__name__}")
-    if " " in A.device:
+    if in_parts(A.device):
         raise InvalidValue(f"scatter: the {type(A).__name__} is on a grid already ({A.device})")
     return A.with_store(grid.take(A.to(grid.local).store))._labelled_as(A)
 
@@ -98,14 +98,14 @@ def gather(A: S) -> S:
     {0: 1.5, 1: 1.5, 2: 1.5}
     """
     given: Any = A
-    if not isinstance(given, (Matrix, Vector)) or " " not in given.device:
+    if not isinstance(given, (Matrix, Vector)) or not in_parts(given.device):
         raise InvalidType(f"gather: expected a Matrix or a Vector on a grid, got {A!r:.60}")
-    return A.with_store(grid_of(given.device).whole(A.store))._labelled_as(A)
+    return A.with_store(grid_of(given).whole(A.store))._labelled_as(A)
 
 
 def gathered(store: Any) -> Any:
     """Return the whole of a store on a grid, on every process.  Collective."""
-    grid = cast(Grid, grid_of(store.device))
+    grid = grid_of(store)
     part = local(store)
     if grid.size == 1:
         return part

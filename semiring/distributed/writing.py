@@ -5,18 +5,18 @@ from __future__ import annotations
 import contextlib
 import os
 from itertools import accumulate
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from semiring import Matrix, Vector
 
+from ..devices import in_parts
 from ..engines.operands import Index
 from ..engines.residency import listed_or_resident
 from ..exceptions import InvalidType, NotSupported
 from ..formats import CSR, FORMATS, Array, Full, HyperPattern, dense_values, index_dtype
 from ..formats.hypersparse import hypersparse
-from ..formats.parts import grid_of
 from ..io.atomic import atomic_writer
 from ..io.files import PathLike, errors_naming, extension
 from ..io.label_sets import encode_sets, label_sets
@@ -28,7 +28,7 @@ from ..ops.convert import index_list
 from ..ops.extract import extract_matrix
 from ..ops.layout import concat
 from .checksums import combined
-from .grid import Grid
+from .grid import Grid, grid_of
 from .part_files import files_of, made_folder, remove_others, write_index, write_parts
 from .parts import local
 
@@ -78,10 +78,10 @@ def write(path: PathLike, A: Matrix | Vector) -> None:
     ([8, 8], True)
     """
     given: Any = A
-    if not isinstance(given, (Matrix, Vector)) or " " not in given.device:
+    if not isinstance(given, (Matrix, Vector)) or not in_parts(given.device):
         raise InvalidType(f"write: expected a Matrix or a Vector on a grid, got {A!r:.60}; semiring.io.write")
     store: Any = A.store
-    grid, kind = cast(Grid, grid_of(store.device)), extension(path)
+    grid, kind = grid_of(store), extension(path)
     if kind == (".parts", ""):
         grid.joint(_write_folder, os.fspath(path), A, grid)
     elif kind == (".srb", ""):

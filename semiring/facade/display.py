@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..devices import dispatched
 from ..engines.residency import entries_between, resident_rows
 from ..formats import Bitmap, IndexList
-from ..formats.parts import grid_of
 from ..memory.arrays import to_host
 
 if TYPE_CHECKING:
@@ -40,17 +40,17 @@ def _escape(text: str) -> str:
 
 def matrix(a: Matrix) -> str:
     """Return the text of a matrix."""
-    return "\n".join([_header(a), *_aligned(_preview(a))])
+    return "\n".join([header(a), *_aligned(preview(a))])
 
 
 def vector(v: Vector) -> str:
     """Return the text of a vector."""
-    return "\n".join([_header(v), *_aligned(_preview(v))])
+    return "\n".join([header(v), *_aligned(preview(v))])
 
 
 def html(x: Any) -> str:
     """Return the same preview as an HTML table, for notebooks."""
-    return f"<p><code>{_escape(_header(x))}</code></p>{html_table(_preview(x))}"
+    return f"<p><code>{_escape(header(x))}</code></p>{html_table(preview(x))}"
 
 
 def html_line(text: str) -> str:
@@ -68,29 +68,14 @@ def html_table(lines: Sequence[Sequence[str | None]]) -> str:
     return f"<table>{''.join(f'<tr>{row}</tr>' for row in rows)}</table>"
 
 
-def _header(x: Any) -> str:
-    if " " in x.device:
-        return _part(x)
+@dispatched()
+def header(x: Any) -> str:
+    """Return the line that describes an object."""
     kind = type(x).__name__
     name = f" {x.name!r}" if x.name else ""
     shape = f"{x.shape[0]} x {x.shape[1]}" if x.ndim == 2 else f"size {x.size}"
     iso = f", all {_text(x.iso_value)}" if x.is_iso and x.nvals else ""
     return f"{kind}{name}: {shape}, {counted(x.nvals)} of {x.dtype}{iso}, {_held(x)} on {x.device}"
-
-
-def _part(x: Any) -> str:
-    """Describe an object on a grid of processes by the part of this one, so that a single process can show it."""
-    store = x.store
-    grid = getattr(getattr(store, "pattern", store), "grid", None) or grid_of(store.device)
-    if x.ndim == 2:
-        (top, bottom), (left, right) = grid.rows(store.nrows), grid.cols(store.ncols)
-        part, where = store.pattern.part, f"rows {top}:{bottom}, columns {left}:{right}"
-    else:
-        first, last = grid.piece(store.size)
-        part, where = getattr(store, "part", None), f"positions {first}:{last}"
-    shape = f"{x.shape[0]} x {x.shape[1]}" if x.ndim == 2 else f"size {x.size}"
-    held = "" if part is None else f", {counted(part.nvals)}"
-    return f"{type(x).__name__}: {shape}, {x.dtype} on {x.device}; rank {grid.rank} holds {where}{held}"
 
 
 def _held(x: Any) -> str:
@@ -104,9 +89,9 @@ def counted(entries: int) -> str:
     return f"{entries} {'entry' if entries == 1 else 'entries'}"
 
 
-def _preview(x: Any) -> _Lines:
-    if " " in x.device:
-        return []
+@dispatched()
+def preview(x: Any) -> _Lines:
+    """Return the lines that show entries of an object."""
     if x.ndim == 1:
         if x.size > _SHOWN and x.format != "full":
             return _listed_vector(x)

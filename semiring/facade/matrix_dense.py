@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ..devices import local_device
 from ..engines.bitmap.rows import bits_of
 from ..engines.residency import resident
 from ..engines.sliced.dense_rows import dense_matrix, is_dense
@@ -15,7 +16,7 @@ from ..formats import CSR, BitmapPattern, array_module, dense_values, device_of,
 from ..formats.bitmap import bit_count, flags_of_words, words_of_flags
 from ..formats.parts import on_device, whole_of
 from ..memory.allocation import allocating, require
-from ..memory.arrays import as_type, local_device, to_device
+from ..memory.arrays import as_type, to_device
 from ..ops.cast import cast_scalar
 from ..ops.extract import row_numbers
 from ..record_types import shown

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..devices import local_device
 from ..engines.residency import listed_or_resident
 from ..exceptions import InvalidFormat
 from ..formats import CSR, HyperPattern
@@ -16,7 +17,7 @@ from ..formats.hypersparse import hypersparse, listed_rows, settled, wrong_list
 from ..formats.parts import on_device, whole_of
 from ..memory.allocation import allocating
 from ..memory.arrays import index_dtype as index_type
-from ..memory.arrays import local_device, to_device
+from ..memory.arrays import to_device
 from ..ops import structure
 from ..storage.chunked_import import import_csr
 from ..storage.coerce import as_indices, extent, size_for, sizes, value_type

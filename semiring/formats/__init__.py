@@ -9,7 +9,7 @@ from .csr import CSR, structure_only, uncompressed_pattern
 from .full import FullPattern
 from .hypersparse import HyperPattern
 from .kinds import StorageKind
-from .parts import PartPattern, PartVector, ProcessGrid
+from .parts import PartPattern, PartVector
 from .pattern import AnyPattern, Pattern
 from .tiles import TILE
 from .values import dense_values, with_values
@@ -42,7 +42,6 @@ __all__ = [
     "PartVector",
     "Pattern",
     "Placement",
-    "ProcessGrid",
     "StorageKind",
     "Store",
     "VectorStore",

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, cast
 
 import numpy as np
 
+from ..devices import in_parts
 from ..memory.arrays import Array, array_module, index_dtype, to_device
 from ..memory.placement import Placement
 from .kinds import StorageKind
@@ -101,7 +102,7 @@ class CSR:
 
     def to(self, device: str) -> CSR:
         """Return the same matrix on another device; on a grid of processes in parts, elsewhere whole."""
-        if " " in self.device or " " in device:
+        if in_parts(self.device, device):
             return self if device == self.device else cast(CSR, moved(self, device))
         if device == self.device and self.placement == "device":
             return self

@@ -9,8 +9,9 @@ from typing import Any, Self, cast
 import numpy as np
 
 from ..config import config
+from ..devices import in_parts, local_device
 from ..memory.allocation import require_rows
-from ..memory.arrays import Array, array_module, device_of, index_dtype, local_device, to_host
+from ..memory.arrays import Array, array_module, device_of, index_dtype, to_host
 from ..memory.placement import Placement
 from .csr import CSR, empty_csr
 from .parts import on_device
@@ -195,7 +196,7 @@ def settled(a: CSR) -> CSR:
 
 def empty_matrix(nrows: int, ncols: int, dtype: np.dtype[Any], device: str) -> CSR:
     """Return a matrix without entries, hypersparse if the rule selects that."""
-    if " " in device:
+    if in_parts(device):
         return cast(CSR, on_device(device, empty_matrix(nrows, ncols, dtype, local_device(device))))
     if not prefers_hypersparse(nrows, 0):
         return empty_csr(nrows, ncols, dtype, device)

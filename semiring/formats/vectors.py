@@ -11,13 +11,13 @@ from typing import Any, ClassVar, Literal, Protocol, cast
 
 import numpy as np
 
+from ..devices import in_parts, local_device
 from ..memory.arrays import (
     Array,
     array_module,
     current_device,
     device_of,
     index_dtype,
-    local_device,
     to_device,
     to_host,
 )
@@ -138,7 +138,7 @@ class IndexList:
         """Return the same vector on another device."""
         if device == self.device:
             return self
-        if " " in device:
+        if in_parts(device):
             return moved(self, device)  # type: ignore[no-any-return]
         values = None if self.values is None else to_device(self.values, device)
         return IndexList(self.size, self.dtype, to_device(self.indices, device), values, self.iso)
@@ -206,7 +206,7 @@ class Bitmap:
         """Return the same vector on another device."""
         if device == self.device:
             return self
-        if " " in device:
+        if in_parts(device):
             return moved(self, device)  # type: ignore[no-any-return]
         values = None if self.values is None else to_device(self.values, device)
         words = to_device(self.words, device)
@@ -251,7 +251,7 @@ class Full:
         """Return the same vector on another device."""
         if device == self.device:
             return self
-        if " " in device:
+        if in_parts(device):
             return moved(self, device)  # type: ignore[no-any-return]
         values = None if self.values is None else to_device(self.values, device)
         return Full(self.size, self.dtype, values, self.iso, device)
@@ -262,7 +262,7 @@ VectorStore = IndexList | Bitmap | Full | PartVector
 
 def empty_vector(size: int, dtype: np.dtype[Any], device: str) -> IndexList:
     """Return a vector without entries."""
-    if " " in device:
+    if in_parts(device):
         return cast(IndexList, on_device(device, empty_vector(size, dtype, local_device(device))))
     made = IndexList(size, dtype, no_elements(index_dtype(size), device), no_elements(dtype, device))
     vars(made).update(nvals=0, device=device)

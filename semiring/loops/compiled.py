@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, Generic, ParamSpec, TypeVar, overload
 
 from ..config import config, default_device, engine_for
+from ..devices import in_parts
 from ..engines import recording, registry
 from ..engines.program import ProgramResult, RunProgram
 from ..engines.traced import Untraceable
@@ -342,7 +343,7 @@ def _device(scope: dict[str, Any], matrices: list[Matrix]) -> str:
     if len(found) > 1:
         raise Untraceable(f"operands on {' and '.join(sorted(found))}")
     device = found.pop() if found else default_device()
-    if " " in device:
+    if in_parts(device):
         raise Untraceable(f"operands on {device}: loops are compiled for one process")
     return device
 

@@ -11,8 +11,9 @@ from types import FunctionType
 from typing import ParamSpec, TypeVar
 
 from ..config import config
+from ..devices import local_device
 from ..exceptions import OutOfMemory
-from .arrays import index_dtype, local_device
+from .arrays import index_dtype
 from .budget import free_device_memory, free_when_held, reserve
 from .locked import CannotLock
 

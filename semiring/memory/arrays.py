@@ -10,6 +10,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from ..devices import local_device
 from ..exceptions import NotSupported
 
 # A NumPy or a CuPy array.  CuPy is never imported for an annotation.
@@ -47,11 +48,6 @@ def device_of(array: Array) -> str:
 def address_of(array: Array) -> int:
     """Return the address of the first element, in the memory where the array resides."""
     return int(array.__array_interface__["data"][0] if device_of(array) == "cpu" else array.data.ptr)
-
-
-def local_device(device: str) -> str:
-    """Return the device of the arrays: ``"cpu"`` or ``"cuda"``, also for that of a grid, such as ``"2x2 cuda"``."""
-    return device.rpartition(" ")[2]
 
 
 def array_module(device: str) -> ModuleType:

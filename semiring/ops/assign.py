@@ -15,6 +15,7 @@ from typing import Any, cast
 import numpy as np
 
 from ..config import config, engine_for
+from ..devices import dispatched
 from ..engines import recording, registry, traced
 from ..engines.operands import Index
 from ..engines.spec import Keep, Outside, ScatterMatrix, ScatterVector
@@ -33,7 +34,6 @@ from ..formats import (
     with_values,
 )
 from ..formats.hypersparse import prefers_hypersparse
-from ..formats.parts import grid_of
 from ..memory.allocation import require
 from . import check, structure
 from .apply import scalar_dtype
@@ -205,19 +205,17 @@ def _stores(source: Any, write: Write) -> list[Store]:
     return found if write.mask is None else [*found, write.mask.store]
 
 
+@dispatched()
 def row_matrix(u: IndexList) -> CSR:
     """Return a vector as a matrix of one row, sharing its arrays."""
-    if " " in u.device:
-        return cast(CSR, grid_of(u.device).spread(u, (1, u.size), lambda i: (i * 0, i)))
     xp = array_module(u.device)
     offsets = xp.asarray(np.array([0, u.nvals], dtype=index_dtype(u.nvals)))
     return CSR(Pattern(1, u.size, offsets, u.indices), u.dtype, u.values, u.iso)
 
 
+@dispatched()
 def column_matrix(u: IndexList) -> CSR:
     """Return a vector as a matrix of one column."""
-    if " " in u.device:
-        return cast(CSR, grid_of(u.device).spread(u, (u.size, 1), lambda i: (i, i * 0)))
     xp = array_module(u.device)
     if prefers_hypersparse(u.size, u.nvals):
         listed = HyperPattern(

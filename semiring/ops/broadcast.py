@@ -10,6 +10,7 @@ import re
 from dataclasses import replace
 from typing import cast
 
+from ..devices import in_parts
 from ..engines.spec_rows import Scale
 from ..exceptions import DimensionMismatch
 from ..formats import CSR, Full, IndexList, VectorStore
@@ -45,7 +46,7 @@ def scaled(a: CSR, u: VectorStore, op: TypedBinary, *, by_rows: bool) -> Plan[CS
     """
     if isinstance(u, IndexList) and u.nvals == u.size:
         u = convert(u, "full")
-    if isinstance(u, Full) or " " in u.device:
+    if isinstance(u, Full) or in_parts(u.device):
         return Plan("scale", a.shape, op.z, a.device, Scale(a, cast(Full, u), op, by_rows))
     # In a product the diagonal entry has two equal positions; element by element both operands have the same.
     changed, by = (("xj", "yj"), (u, a)) if by_rows else (("yi", "xi"), (a, u))

@@ -8,18 +8,19 @@ import numpy as np
 
 from .. import operators
 from ..config import engine_for
+from ..devices import dispatched, in_parts, local_device
 from ..engines import registry
 from ..engines.hypersparse.extraction import built
 from ..engines.numpy_helpers import cast as cast_values
 from ..engines.spec import BuildMatrix, BuildVector
 from ..exceptions import IndexOutOfBound, InvalidValue
-from ..formats import CSR, Array, IndexList, PartVector, Pattern, VectorStore, dense_values, device_of, index_dtype
+from ..formats import CSR, Array, IndexList, Pattern, VectorStore, device_of, index_dtype
 from ..formats.full import every_row_full
 from ..formats.hypersparse import prefers_hypersparse
 from ..formats.parts import on_device
 from ..formats.vectors import SingleEntry
 from ..memory.allocation import allocating, require_rows
-from ..memory.arrays import array_module, as_type, local_device, to_device, to_host
+from ..memory.arrays import array_module, as_type, to_device, to_host
 from .cast import cast_scalar
 
 
@@ -34,7 +35,7 @@ def build_vector(indices: Array, values: Any, size: int, dtype: np.dtype[Any], d
     with allocating("build", device):
         indices = bounded_indices("indices", indices, size, device)
         values, iso = entry_values(values, int(indices.size), dtype, device)
-    if indices.size <= 1 and " " not in device:  # nothing to sort: the frontier of one source needs no kernel
+    if indices.size <= 1 and not in_parts(device):  # nothing to sort: the frontier of one source needs no kernel
         indices = indices.copy() if indices is given[0] else indices
         values = values.copy() if values is not None and values is given[1] else values
         return IndexList(size, dtype, indices, values, iso)
@@ -66,11 +67,10 @@ def build_matrix(
     return from_triples("build", spec, device)
 
 
+@dispatched(2)
 def from_triples(operation: str, spec: BuildMatrix, device: str) -> CSR:
     """Return the matrix of checked triples: hypersparse if the rule selects that."""
     count = int(spec.rows.size)
-    if " " in device:
-        return cast(CSR, registry.run(spec, engine_for(device)))
     if prefers_hypersparse(spec.nrows, count):
         with allocating(operation, device):
             return built(spec, engine_for(device))
@@ -164,15 +164,6 @@ def _checked_indices(name: str, array: Array, size: int) -> Array:
         at = int(to_host(array_module(device_of(array)).flatnonzero(array == wrong)[:1])[0])
         raise IndexOutOfBound(f"{name}[{at}] = {wrong} is out of bounds for {_axis(name)} with size {size}")
     return array
-
-
-def outside_of_parts(store: PartVector, size: int) -> int | None:
-    """Return a value of a full vector of integers on a grid that is no index below `size`, or None.  Collective."""
-    piece, wrong = dense_values(store.part), None
-    if piece.size:
-        low, high = int(piece.min()), int(piece.max())
-        wrong = low if low < 0 else high if high >= size else None
-    return cast("int | None", store.grid.found(wrong))
 
 
 def _axis(name: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, cast
 
 from ..config import engine_for
+from ..devices import in_parts
 from ..dtypes import DType
 from ..engines import registry
 from ..engines.operands import Mask
@@ -23,7 +24,7 @@ def one_device(operation: str, device: str, *stores: Any) -> str:
     for store in stores:
         if store is not None and store.device != device:
             hint = "move one with .to('cuda') or .to('cpu')"
-            if " " in device + store.device:
+            if in_parts(device, store.device):
                 hint = ".to(grid.device) divides one over the grid, .to('cpu') gathers one"
             raise DeviceMismatch(f"{operation}: operands live on {device} and {store.device}; {hint}")
     return device

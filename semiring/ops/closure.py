@@ -24,6 +24,7 @@ import numpy as np
 
 from .. import operators
 from ..config import config
+from ..devices import dispatched
 from ..dtypes import is_record, largest
 from ..engines import registry
 from ..engines.constants import POSITIONS
@@ -32,11 +33,9 @@ from ..engines.residency import is_resident
 from ..engines.spec import Closure, ClosureResult, ReduceScalar, scalar_value
 from ..exceptions import ConvergenceFailure, DimensionMismatch, DomainMismatch, InvalidValue, NotSupported
 from ..formats import CSR, IndexList, VectorStore
-from ..operators import indexunary
 from ..operators import semiring as semirings
 from ..operators.types import TypedSemiring
 from . import check, structure
-from .apply import apply
 from .cast import cast_store
 from .convert import index_list
 from .ewise import ewise_mult
@@ -162,13 +161,14 @@ def _parents(q: Closure, closed: VectorStore, final: bool) -> VectorStore:
         arriving: Any = ewise_mult(values, followed, q.semiring.mult).into()
         tight, kept = ewise_mult(arriving, values, "eq").into(), ewise_mult(start, values, "eq").into()
         followed, start = select(tight, "==", True).into(), select(kept, "==", True).into()
-    frontier: Any
-    if " " in start.device:
-        frontier = cast_store(apply(start, indexunary.rowindex).into(), dtype, start.device)
-    else:
-        roots = index_list(start)
-        frontier = IndexList(roots.size, dtype, roots.indices, roots.indices.astype(dtype))
-    return closure(frontier, followed, semirings.any_secondi[dtype]).store
+    return closure(own_positions(start, dtype), followed, semirings.any_secondi[dtype]).store
+
+
+@dispatched()
+def own_positions(u: VectorStore, dtype: np.dtype[Any]) -> Any:
+    """Return w(i) = i for the entries of u."""
+    entries = index_list(u)
+    return IndexList(entries.size, dtype, entries.indices, entries.indices.astype(dtype))
 
 
 def final_on_arrival(frontier: VectorStore | CSR, a: CSR, semiring: TypedSemiring) -> bool:

@@ -68,7 +68,7 @@ def closure_rows(
 
 def _request(frontiers: CSR, a: CSR, typed: TypedSemiring, transposed: bool, engine: str) -> ClosureRows | None:
     """Return the request for all rows at once; None where each is searched by levels, and on grids."""
-    if " " in engine or not config.fusion:
+    if not config.fusion or not registry.implemented(ClosureRows, engine):
         return None
     starts = cast_store(frontiers, typed.mult.z, engine)
     if final_on_arrival(starts, a, typed):

@@ -6,6 +6,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from ..devices import dispatched
 from ..engines import traced
 from ..engines.bitmap.vectors import flat
 from ..engines.residency import listed_or_resident
@@ -13,7 +14,6 @@ from ..engines.sliced.bounds import common_bounds
 from ..engines.sliced.row_slices import is_uncompressed, walk
 from ..formats import CSR, Array, HyperPattern, StorageKind, Store, array_module, dense_values, is_bitmap
 from ..formats.hypersparse import hypersparse
-from ..formats.parts import grid_of
 from ..memory.arrays import to_host
 from ..record_types import leaves, view
 from ..symbolic import Symbolic
@@ -47,9 +47,12 @@ def same(a: Store, b: Store, *, check_dtype: bool, tolerance: tuple[float, float
         traced.is_traced(item) or isinstance(item, Symbolic) for item in (a, b, *(tolerance or ()))
     ):
         return cast(bool, traced.current().same(a, b, tolerance))
-    if " " in a.device:
-        grid = grid_of(a.device)
-        return grid.agreed(same(grid.part(a), grid.part(b), check_dtype=False, tolerance=tolerance))
+    return same_entries(a, b, tolerance)
+
+
+@dispatched()
+def same_entries(a: Store, b: Store, tolerance: tuple[float, float] | None) -> bool:
+    """Return whether the entries of two objects of one shape are equal, or close."""
     if isinstance(a, CSR) and isinstance(b, CSR):
         if a.nvals != b.nvals:
             return False

@@ -6,6 +6,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from ..devices import dispatched
 from ..engines import registry, traced
 from ..engines.operands import Index
 from ..engines.residency import columns_around, listed_or_resident
@@ -22,7 +23,6 @@ from ..formats import (
     device_of,
     index_dtype,
 )
-from ..formats.parts import grid_of
 from ..memory.arrays import to_device, to_host
 from ..symbolic import Symbolic
 from . import check, structure
@@ -79,10 +79,13 @@ def extract_line(a: CSR, at: int, index: Index, *, transposed: bool = False) -> 
 
 
 def _column(a: CSR, col: int) -> IndexList:
-    column = extract_matrix(a, Index(a.nrows, a.nrows), Index(a.ncols, 1, col)).into()
-    if " " in a.device:
-        return cast(IndexList, registry.run(ExtractRow(structure.transposed(column), 0), check.engine_of("extract", a)))
-    line = listed_or_resident(column)
+    return column_vector(extract_matrix(a, Index(a.nrows, a.nrows), Index(a.ncols, 1, col)).into())
+
+
+@dispatched()
+def column_vector(a: CSR) -> IndexList:
+    """Return a matrix of one column as a vector, sharing its values."""
+    line = listed_or_resident(a)
     return IndexList(a.nrows, a.dtype, row_numbers(line), line.values, line.iso)
 
 
@@ -102,14 +105,13 @@ def column_numbers(a: CSR) -> Array:
     return pattern.indices if isinstance(pattern, HyperPattern) else a.indices
 
 
+@dispatched()
 def places(a: CSR | VectorStore, rows: Array, cols: Array | None = None) -> Array | None:
     """Return the slots of the values at these positions if all of them are stored, else None.  Synchronises.
 
     rows, cols: int64, on the host; cols: None for a vector.  The result is None too for bitmaps, and for rows that are
     compressed, hypersparse, not in the memory of the device or on a grid.  Cost O(k log degree).
     """
-    if " " in a.device:
-        return None
     rows = to_device(rows, a.device)
     xp = array_module(a.device)
     if not isinstance(a, CSR):
@@ -142,12 +144,11 @@ def _all_found(indices: Array, at: Array, end: Any, wanted: Array) -> Array | No
     return at if bool(to_host(xp.all(found))) else None
 
 
+@dispatched()
 def element(a: CSR | VectorStore, row: int, col: int = 0) -> np.generic | None:
     """Return A(i, j) or u(i), or None where nothing is stored.  Synchronises."""
     if traced.users and (traced.is_traced(a) or isinstance(row, Symbolic)):
         return cast(np.generic, traced.current().element(a, row))
-    if " " in a.device:
-        return _element_on_grid(a, row, col)
     if isinstance(a, CSR):
         if isinstance(a.pattern, FullPattern) and a.pattern.every_row:
             return _value(a, row * a.ncols + col)
@@ -161,17 +162,6 @@ def element(a: CSR | VectorStore, row: int, col: int = 0) -> np.generic | None:
         return _value(a, row) if word >> (row % 32) & 1 else None
     at = _find(a.indices, row)
     return None if at is None else _value(a, at)
-
-
-def _element_on_grid(a: CSR | VectorStore, row: int, col: int) -> np.generic | None:
-    """Read an element where it is held.  Collective."""
-    grid = grid_of(a.device)
-    if isinstance(a, CSR):
-        (top, bottom), (left, right) = grid.rows(a.nrows), grid.cols(a.ncols)
-    else:
-        (top, bottom), (left, right) = grid.piece(a.size), (0, 1)
-    here = top <= row < bottom and left <= col < right
-    return cast("np.generic | None", grid.found(element(grid.part(a), row - top, col - left) if here else None))
 
 
 def _find(ascending: Array, wanted: int) -> int | None:

@@ -14,10 +14,10 @@ from typing import cast
 
 from .. import dtypes
 from ..config import engine_for
+from ..devices import dispatched, in_parts
 from ..engines import registry
 from ..engines.operands import Index
 from ..engines.residency import listed_or_resident, resident
-from ..engines.spec import ExtractRow
 from ..engines.spec_layout import Concat, Reshape
 from ..exceptions import DimensionMismatch, InvalidValue
 from ..formats import CSR, IndexList, VectorStore
@@ -55,17 +55,16 @@ def concat(tiles: Sequence[Sequence[CSR | None]]) -> Plan[CSR]:
 
     def request() -> CSR:
         nvals = sum(tile.nvals for tile in present)
-        resided = {id(tile): _held(tile, shape[0], nvals) for tile in present}
+        resided = {id(tile): held(tile, shape[0], nvals) for tile in present}
         parts = tuple(zip(*((row, col, resided[id(tile)]) for row, col, tile in at), strict=True))
         return cast(CSR, registry.run(Concat(*shape, dtype, *parts), engine_for(device)))
 
     return Plan("concat", shape, dtype, device, request)
 
 
-def _held(a: CSR, nrows: int, nvals: int) -> CSR:
+@dispatched()
+def held(a: CSR, nrows: int, nvals: int) -> CSR:
     """Return a matrix as part of a result: hypersparse if the rule selects that for the result, else with all rows."""
-    if " " in a.device:
-        return a
     return structure.listed_rows(listed_or_resident(a)) if prefers_hypersparse(nrows, nvals) else resident(a)
 
 
@@ -87,10 +86,9 @@ def concat_vectors(parts: Sequence[VectorStore]) -> Plan[VectorStore]:
     return Plan("concat", (size,), dtype, device, request)
 
 
+@dispatched()
 def row_vector(a: CSR) -> IndexList:
     """Return a matrix of one row as a vector, sharing its arrays."""
-    if " " in a.device:
-        return cast(IndexList, registry.run(ExtractRow(a, 0), engine_for(a.device)))
     a = resident(a)
     return IndexList(a.ncols, a.dtype, a.indices, a.values, a.iso)
 
@@ -103,7 +101,7 @@ def reposition(a: CSR, row: int, col: int, nrows: int, ncols: int) -> Plan[CSR]:
     def request() -> CSR:
         part = extract_matrix(a, _kept(a.nrows, row, nrows), _kept(a.ncols, col, ncols)).into()
         at = ((max(row, 0),), (max(col, 0),)) if 0 not in part.shape else ((0,), (0,))
-        tile = (_held(part, nrows, part.nvals),)
+        tile = (held(part, nrows, part.nvals),)
         return cast(CSR, registry.run(Concat(nrows, ncols, a.dtype, *at, tile), engine_for(a.device)))
 
     return Plan("reposition", (nrows, ncols), a.dtype, a.device, request)
@@ -148,7 +146,7 @@ def reshape(a: CSR, nrows: int, ncols: int, *, by_columns: bool = False) -> Plan
 
 
 def _reshaped(a: CSR, nrows: int, ncols: int) -> CSR:
-    if " " not in a.device and prefers_hypersparse(nrows, a.nvals):
+    if not in_parts(a.device) and prefers_hypersparse(nrows, a.nvals):
         a = structure.listed_rows(listed_or_resident(a))
     return cast(CSR, registry.run(Reshape(a, nrows, ncols), engine_for(a.device)))
 

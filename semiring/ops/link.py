@@ -13,29 +13,25 @@ from typing import Any, cast
 
 import numpy as np
 
+from ..devices import dispatched
 from ..engines import registry
 from ..engines.sampling import LinkAll, LinkSample, LinkSampleResult, MostFrequent
 from ..engines.spec import Link, ScalarResult
 from ..exceptions import DimensionMismatch, DomainMismatch, InvalidValue
-from ..formats import CSR, Full, PartVector, VectorStore, array_module, index_dtype
-from ..formats.parts import grid_of
+from ..formats import CSR, Full, VectorStore, array_module, index_dtype
 from ..memory.allocation import require
 from . import check
 from .structure import is_symmetric
 
 
+@dispatched(1)
 def singletons(size: int, device: str) -> VectorStore:
     """Return the forest in which every row is its own root."""
-    dtype = index_dtype(size)
-    if " " in device:
-        grid = grid_of(device)
-        first, last = grid.piece(size)
-        piece = grid.together(lambda: _numbers(first, last, dtype, grid.local))
-        return cast(VectorStore, PartVector(grid, size, dtype, piece))
-    return _numbers(0, size, dtype, device)
+    return numbers(0, size, index_dtype(size), device)
 
 
-def _numbers(first: int, last: int, dtype: np.dtype[Any], device: str) -> Full:
+def numbers(first: int, last: int, dtype: np.dtype[Any], device: str) -> Full:
+    """Return first, ..., last - 1."""
     require("singletons", device, (last - first) * dtype.itemsize)
     return Full(last - first, dtype, array_module(device).arange(first, last, dtype=dtype))
 

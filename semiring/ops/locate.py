@@ -7,19 +7,19 @@ from typing import Any, NamedTuple, cast
 
 from .. import operators
 from ..config import engine_for
+from ..devices import dispatched
 from ..engines import registry, traced
 from ..engines.operands import Index, Mask
 from ..engines.spec import Keep, ScatterVector
 from ..engines.spec_rows import LocateGroups, LocateRows
-from ..exceptions import DimensionMismatch, DomainMismatch, IndexOutOfBound, InvalidValue
-from ..formats import CSR, Array, Full, PartVector, Pattern, VectorStore, array_module, dense_values, device_of
+from ..exceptions import DimensionMismatch, DomainMismatch
+from ..formats import CSR, Array, Full, Pattern, VectorStore, array_module, dense_values, device_of
 from . import check, structure
-from .build import bounded_indices, build_matrix, outside_of_parts
+from .build import bounded_indices, build_matrix
 from .cast import cast_store
-from .convert import convert, index_list
+from .convert import index_list
 from .extract import extract_vector
-from .reshape import full_vector
-from .write import Plan, merge
+from .write import Plan
 
 __all__ = ["Groups", "as_rows", "grouped", "locate", "locate_by", "reduce_by"]
 
@@ -64,8 +64,12 @@ def grouped(u: VectorStore, labels: VectorStore | Array, size: int) -> Groups:
         if labels.format != "full":
             u = registry.run(Keep(u, Mask(labels, True, False)), engine_for(u.device))
         return Groups(u, index, None)
-    if " " in u.device and isinstance(labels, VectorStore):
-        return _grouped_in_parts(u, labels, size)
+    return groups_of(u, labels, size)
+
+
+@dispatched()
+def groups_of(u: VectorStore, labels: VectorStore | Array, size: int) -> Groups:
+    """Return the groups of a vector by labels of as many positions."""
     origin, given = None, labels
     if isinstance(labels, VectorStore):
         if labels.format != "full" and labels.nvals != labels.size:
@@ -77,20 +81,6 @@ def grouped(u: VectorStore, labels: VectorStore | Array, size: int) -> Groups:
     if numbers is given:
         numbers = labels.copy()  # an operation that is pending reads the labels of this moment
     return Groups(u, Index(size, u.size, array=numbers), origin)
-
-
-def _grouped_in_parts(u: VectorStore, labels: VectorStore, size: int) -> Groups:
-    """Return the groups of entries on a grid; entries without a label are deleted, so that positions stay."""
-    if labels.dtype.kind not in "iu":
-        raise InvalidValue(f"labels must hold integers, got {labels.dtype}")
-    engine = engine_for(u.device)
-    if labels.nvals != labels.size:
-        u = registry.run(Keep(u, Mask(labels, True, False)), engine)
-        labels = merge(full_vector(0, labels.size, labels.dtype, labels.device), labels, engine)
-    full = cast(PartVector, convert(index_list(labels), "full"))
-    if (wrong := outside_of_parts(full, size)) is not None:
-        raise IndexOutOfBound(f"labels: {wrong} is out of bounds for the groups with size {size}")
-    return Groups(u, Index(size, u.size, array=full), None)
 
 
 def locate_by(groups: Groups, largest: bool) -> tuple[VectorStore, VectorStore]:
@@ -120,14 +110,14 @@ def reduce_by(groups: Groups, monoid: Any) -> Plan[VectorStore]:
 
 def as_rows(groups: Groups, ncols: int) -> CSR:
     """Return the matrix whose rows are the groups, with each entry in the column of its index."""
-    u, labels, origin = groups
+    return rows_of_groups(*groups, ncols)
+
+
+@dispatched()
+def rows_of_groups(u: VectorStore, labels: Index, origin: Array | None, ncols: int) -> CSR:
+    """Return the matrix whose rows are the groups; the arguments are those of `Groups`."""
     entries = index_list(u)
     assert labels.array is not None
-    if isinstance(labels.array, PartVector):
-        held = labels.array
-        first = held.grid.piece(held.size)[0]
-        at = lambda i: (dense_values(held.part)[i - first].astype(i.dtype), i)  # noqa: E731
-        return cast(CSR, held.grid.spread(u, (labels.size, ncols), at))
     columns = entries.indices if origin is None else origin[entries.indices]
     values = entries.iso if entries.values is None else entries.values
     return build_matrix(labels.array[entries.indices], columns, values, labels.size, ncols, u.dtype, None, u.device)

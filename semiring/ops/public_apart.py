@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-from .. import operators
-from ..exceptions import DeviceMismatch
+from ..devices import dispatched
 from ..formats import CSR
-from ..formats.parts import grid_of
 from ..memory.allocation import reports_memory
 from .public import M, operand_of
-from .structure import transposed
 
 __all__ = ["sum_apart"]
 
@@ -76,21 +73,18 @@ def sum_apart(
     {0: 1, 1: 2, 2: 3}
     """
     store, turned = operand_of("sum_apart", a)
-    if " " not in store.device:
-        return function(a, items)
-    grid = grid_of(store.device)
-    whole: CSR | None = grid.replica(store, values=values) if len(items) >= grid.size else None
-    if whole is None:
-        return function(a, items)
-    first, last = grid.rank * len(items) // grid.size, (grid.rank + 1) * len(items) // grid.size
+    return total(store, turned, function, a, items, monoid, values)
 
-    def computed() -> Any:
-        matrix = a.with_store(transposed(whole, values=values) if turned else whole)
-        made: Any = function(matrix, items[first:last])
-        if made.store.device != grid.local:
-            raise DeviceMismatch(f"sum_apart: the function returned an object on {made.store.device}, not {grid.local}")
-        return made
 
-    made = grid.joint(computed)
-    typed = operators.lookup_monoid(monoid).typed(made.store.dtype)
-    return made.with_store(grid.sum(made.store, typed))  # type: ignore[no-any-return]
+@dispatched()
+def total(
+    store: CSR,
+    turned: bool,
+    function: Callable[[M, Sequence[Any]], R],
+    a: M,
+    items: Sequence[Any],
+    monoid: Any,
+    values: bool,
+) -> R:
+    """Return the sum of what the function returns for parts of the items; `store`, transposed or not, is that of a."""
+    return function(a, items)

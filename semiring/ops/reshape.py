@@ -7,15 +7,14 @@ from typing import Any, cast
 import numpy as np
 
 from .. import operators
-from ..config import engine_for
+from ..devices import dispatched
 from ..engines import registry
 from ..engines.operands import Index
 from ..engines.residency import listed_or_resident
-from ..engines.spec import BuildMatrix, ExtractMatrix, ExtractVector, ReduceRows, ScatterMatrix, ScatterVector
+from ..engines.spec import BuildMatrix, ExtractMatrix, ExtractVector, ReduceRows
 from ..exceptions import DimensionMismatch
 from ..formats import CSR, Full, HyperPattern, IndexList, Pattern, VectorStore, array_module, index_dtype
 from ..formats.hypersparse import prefers_hypersparse, settled
-from ..formats.parts import grid_of
 from ..memory.allocation import require_rows
 from . import check, structure
 from .build import from_triples
@@ -32,8 +31,12 @@ def resize_vector(u: VectorStore, size: int) -> VectorStore:
         return u
     if size < u.size:
         return cast(VectorStore, registry.run(ExtractVector(u, Index(u.size, size)), check.engine_of("resize", u)))
-    if " " in u.device:
-        return cast(VectorStore, registry.run(ScatterVector(u, Index(size, u.size), None), engine_for(u.device)))
+    return longer(u, size)
+
+
+@dispatched()
+def longer(u: VectorStore, size: int) -> VectorStore:
+    """Return the vector with a larger size."""
     entries = index_list(u)
     indices = entries.indices.astype(index_dtype(size), copy=False)
     return IndexList(size, u.dtype, indices, entries.values, entries.iso)
@@ -44,11 +47,12 @@ def resize_matrix(a: CSR, nrows: int, ncols: int) -> CSR:
     if nrows < a.nrows or ncols < a.ncols:
         rows, cols = Index(a.nrows, min(nrows, a.nrows)), Index(a.ncols, min(ncols, a.ncols))
         a = cast(CSR, registry.run(ExtractMatrix(a, rows, cols), check.engine_of("resize", a)))
-    if (nrows, ncols) == a.shape:
-        return a
-    if " " in a.device:
-        larger = ScatterMatrix(a, Index(nrows, a.nrows), Index(ncols, a.ncols), None)
-        return cast(CSR, registry.run(larger, engine_for(a.device)))
+    return a if (nrows, ncols) == a.shape else larger(a, nrows, ncols)
+
+
+@dispatched()
+def larger(a: CSR, nrows: int, ncols: int) -> CSR:
+    """Return the matrix with a larger shape."""
     a = listed_or_resident(a)
     if prefers_hypersparse(nrows, a.nvals):
         a = structure.listed_rows(a)
@@ -64,11 +68,10 @@ def resize_matrix(a: CSR, nrows: int, ncols: int) -> CSR:
     return CSR(pattern, a.dtype, a.values, a.iso)
 
 
+@dispatched()
 def diagonal_matrix(u: VectorStore, k: int = 0, *, operation: str = "diag") -> CSR:
     """Return the square matrix of size n + |k| that holds u on its k-th diagonal (k > 0: above the main one)."""
     n = u.size + abs(k)
-    if " " in u.device:
-        return cast(CSR, grid_of(u.device).spread(u, (n, n), lambda i: (i + max(-k, 0), i + max(k, 0))))
     if not prefers_hypersparse(n, u.nvals):
         # Positions as row, column and 64-bit number, besides the rows that are built from them.
         require_rows(operation, u.device, n, u.nvals, u.dtype.itemsize, scratch=24)

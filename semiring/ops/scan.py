@@ -8,7 +8,7 @@ from .. import operators
 from ..config import engine_for
 from ..engines import registry
 from ..engines.spec_rows import Scan
-from ..formats import CSR, IndexList, VectorStore
+from ..formats import CSR, VectorStore
 from . import structure
 from .assign import row_matrix
 from .convert import index_list
@@ -38,8 +38,6 @@ def scan_vector(u: VectorStore, monoid: Any) -> Plan[VectorStore]:
     def request() -> VectorStore:
         entries = index_list(u)
         done = cast(CSR, registry.run(Scan(row_matrix(entries), typed), engine_for(u.device)))
-        if " " in u.device:
-            return row_vector(done)
-        return IndexList(u.size, typed.z, entries.indices, done.values, done.iso)
+        return row_vector(done)
 
     return Plan("scan", (u.size,), typed.z, u.device, request)

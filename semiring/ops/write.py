@@ -24,6 +24,7 @@ import numpy as np
 
 from .. import dtypes
 from ..config import config, engine_for
+from ..devices import in_parts
 from ..dtypes import is_record
 from ..engines import recording, registry
 from ..engines.operands import Mask, Spec
@@ -204,7 +205,7 @@ def finish(t: Any, engine: str, out: Store | None, write: Write, *, masked: bool
 
 def _is_empty(out: Store) -> bool:
     """Return True if a store is known to have no entry, so that accumulating into it is writing."""
-    return isinstance(out, (IndexList, CSR)) and " " not in out.device and out.nvals == 0
+    return isinstance(out, (IndexList, CSR)) and not in_parts(out.device) and out.nvals == 0
 
 
 def _is_one_step(c: CSR, t: CSR, write: Write, accum: Any) -> bool:

@@ -13,13 +13,14 @@ from typing import Any, cast
 import numpy as np
 
 from ..config import engine_for
+from ..devices import local_device
 from ..engines import registry
 from ..engines.refusals import check_columns, check_offsets, repeated
 from ..engines.spec import ImportCSR
 from ..exceptions import DuplicateIndex, InvalidFormat, InvalidValue
 from ..formats import CSR, Array, Pattern, Placement, device_of, index_dtype
 from ..memory.allocation import allocating, free_memory, require
-from ..memory.arrays import address_of, as_type, local_device, to_device, to_host
+from ..memory.arrays import address_of, as_type, to_device, to_host
 from ..memory.placement import placed
 from ..ops.build import duplicate_operator, entry_values
 from ..ops.cast import cast_scalar

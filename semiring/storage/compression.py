@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..config import engine_for
+from ..devices import dispatched
 from ..engines import registry
 from ..engines.bitmap.rows import rows_of, with_bits
 from ..engines.encoding import Encoder, measured
@@ -30,7 +31,6 @@ from ..formats import (
 )
 from ..formats.ccsr import compressed_nbytes
 from ..formats.hypersparse import hypersparse, with_all_rows
-from ..formats.parts import grid_of, on_part
 from ..formats.pattern import offset_facts
 from ..formats.placement import place
 from ..memory.arrays import to_host
@@ -49,7 +49,7 @@ def checked_codec(codec: Any) -> Codec:
     return str(codec)
 
 
-@on_part
+@dispatched()
 def compress(a: CSR, codec: Any) -> CSR:
     """Return the matrix with compressed rows, at the same placement; itself if they are compressed already.
 
@@ -73,7 +73,7 @@ def compress(a: CSR, codec: Any) -> CSR:
     return CSR(made, a.dtype, a.values, a.iso)
 
 
-@on_part
+@dispatched()
 def decompress(a: CSR) -> CSR:
     """Return the matrix with uncompressed rows, at the same placement; itself if it is uncompressed.
 
@@ -103,7 +103,7 @@ def decompress(a: CSR) -> CSR:
     return CSR(made, a.dtype, a.values, a.iso)
 
 
-@on_part
+@dispatched()
 def convert(a: CSR, to: Any) -> CSR:
     """Return the matrix in a format of `_CONVERTED`; InvalidValue for another one, or rows that are not full.
 
@@ -136,13 +136,12 @@ def convert(a: CSR, to: Any) -> CSR:
     return CSR(made, a.dtype, a.values, a.iso)
 
 
+@dispatched()
 def measure(a: CSR, codec: Any) -> int:
     """Return the bytes that the matrix would occupy with compressed rows, values included; exact.  Cost O(nvals).
 
     Of a matrix in parts those of the block of this process.
     """
-    if " " in a.device:
-        return measure(grid_of(a.device).part(a), codec)
     codec, a = checked_codec(codec), decompress(a) if is_bitmap(a) else with_all_rows(a)
     engine, pattern = engine_for(a.device), a.pattern
     values = 0 if a.values is None else int(a.values.nbytes)

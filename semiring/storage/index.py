@@ -7,14 +7,13 @@ from typing import Any, cast
 
 import numpy as np
 
+from ..devices import dispatched
 from ..engines import traced
 from ..engines.operands import Index
 from ..exceptions import DeviceMismatch, DomainMismatch, IndexOutOfBound, InvalidType, InvalidValue
-from ..formats import Array, PartVector, VectorStore, array_module, dense_values, device_of, index_dtype
-from ..formats.parts import whole_of
+from ..formats import Array, VectorStore, array_module, dense_values, device_of, index_dtype
 from ..memory.allocation import allocating
 from ..memory.arrays import to_device, to_host
-from ..ops.build import outside_of_parts
 from ..symbolic import Symbolic
 from .coerce import as_array
 
@@ -69,9 +68,7 @@ def positions(value: Any, size: int, axis: str, device: str) -> Index:
             raise DeviceMismatch(
                 f"{axis}: the index lives on {value.device}, the object on {device}; move one with .to()"
             )
-        if isinstance(value, PartVector):
-            return _on_grid(value, size, axis)
-        return _array(_vector(value), size, axis, device, frozen=True)
+        return index_of_vector(value, size, axis)
     if isinstance(value, (list, tuple)):
         value = np.asarray(value, dtype=None if value else np.int64)
     elif (
@@ -88,17 +85,15 @@ def positions(value: Any, size: int, axis: str, device: str) -> Index:
     return _array(value, size, axis, device)
 
 
-def _on_grid(store: PartVector, size: int, axis: str) -> Index:
-    """Return a full vector on a grid as an index: each process checks its piece; of booleans all have all."""
-    if store.dtype.kind == "b":
-        return _array(_vector(whole_of(store)), size, axis, store.device)
-    if store.dtype.kind not in "iu":
-        raise DomainMismatch(f"{axis}: an index array must hold integers, got {store.dtype}")
-    if store.nvals != store.size:
-        raise InvalidType(f"a vector used as an index must be full; {store.nvals} of {store.size} are present")
-    if (outside := outside_of_parts(store, size)) is not None:
-        raise IndexOutOfBound(f"index {outside} is out of bounds for {axis} with size {size}")
-    return Index(size, store.size, array=store)
+@dispatched()
+def index_of_vector(store: VectorStore, size: int, axis: str) -> Index:
+    """Return a full vector as an index."""
+    return index_of_whole(store, size, axis, store.device)
+
+
+def index_of_whole(store: VectorStore, size: int, axis: str, device: str) -> Index:
+    """Return a full vector in the memory of this process as an index for objects on `device`."""
+    return _array(_vector(store), size, axis, device, frozen=True)
 
 
 def _vector(store: VectorStore) -> Array:

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from ..config import checked_device, engine_for
+from ..devices import dispatched, in_parts
 from ..engines import registry
 from ..engines.spec import ImportCSR
 from ..engines.spec_storage import MeasureCompressed
 from ..exceptions import InvalidValue, OutOfMemory, SemiringError
 from ..formats import CODECS, CSR, PLACEMENTS, AnyPattern, Array, Pattern, Placement, device_of, index_dtype
-from ..formats.parts import on_part
 from ..formats.placement import place
 from ..memory.allocation import allocating, free_memory, require
 from ..memory.arrays import to_device, to_host
@@ -82,11 +82,15 @@ def moved(store: CSR, placement: str | None, device: str | None, operation: str 
         If it does not fit there; the message reports what would.
     """
     target = store.device if device is None else checked_device(device)
-    if target != store.device and " " in target + store.device:  # to or from a grid of processes
+    if target != store.device and in_parts(target, store.device):
         made = store.to(target)
         return made if placement is None else moved(made, placement, None, operation)
-    if " " in store.device:
-        return on_part(moved)(store, placement, None, operation)
+    return moved_whole(store, placement, target, operation)
+
+
+@dispatched()
+def moved_whole(store: CSR, placement: str | None, target: str, operation: str) -> CSR:
+    """Return a matrix of this process at another placement or on another of its devices; see `moved`."""
     if placement is None:
         placement = store.placement if target == store.device else "device"
     chosen = destined(operation, store, placement, target)

@@ -13,11 +13,11 @@ import semiring as sr
 from semiring import Matrix, Vector, distributed
 from semiring.distributed import Grid
 from semiring.distributed.communicator import Communicator
+from semiring.distributed.grid import piece_bounds
 from semiring.distributed.parts import col_pieces, readers, row_pieces
 from semiring.engines import registry
 from semiring.engines.operands import Spec
 from semiring.exceptions import DeviceMismatch, InvalidType, InvalidValue, NotSupported
-from semiring.formats.parts import piece_bounds
 from tests import sampling
 from tests.distributed.grids import local, ranks_are_threads, run
 

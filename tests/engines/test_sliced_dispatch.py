@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, ClassVar
@@ -58,8 +57,8 @@ def test_an_implementation_may_leave_a_request_to_the_slices(engine: str, monkey
 
 
 def test_slices_that_request_the_whole_again_are_refused(engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    importlib.import_module(registry._SLICED)  # which registers the function that the next line replaces
-    monkeypatch.setitem(registry._sliced, "transpose", (lambda q, engine: registry.run(q, engine), frozenset()))
+    again = registry.Rewriting(lambda q, engine: registry.run(q, engine))
+    monkeypatch.setitem(registry.slicing_rule.rows(), "transpose", again)
     with pytest.raises(RecursionError, match="transpose: the slices of a matrix requested the whole matrix again"):
         registry.run(Transpose(on_host(BLOCKS, engine)), engine)
 

@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import Any
 
 from ...engines import registry
-from ...engines.registry import across
 from ...engines.spec import BuildMatrix, BuildVector, ImportCSR
 from ...exceptions import DuplicateIndex
 from ...formats import array_module, index_dtype
@@ -14,9 +13,10 @@ from ...ops.build import from_triples
 from ..grid import Grid
 from ..parts import matrix, vector
 from ..routing import repeated_position
+from ..rules import grid_rule
 
 
-@across(BuildVector)
+@grid_rule(BuildVector)
 def build_vector(q: BuildVector, grid: Grid) -> Any:
     """Build the piece from the pairs with an index in it."""
     first, last = grid.piece(q.size)
@@ -31,7 +31,7 @@ def build_vector(q: BuildVector, grid: Grid) -> Any:
     return vector(grid, q.size, piece, iso=_iso(q))
 
 
-@across(BuildMatrix)
+@grid_rule(BuildMatrix)
 def build_matrix(q: BuildMatrix, grid: Grid) -> Any:
     """Build the block from the triples in it."""
     if grid.size == 1:
@@ -60,7 +60,7 @@ def _iso(q: BuildVector | BuildMatrix) -> Any:
     return q.iso if q.dup is None else None
 
 
-@across(ImportCSR)
+@grid_rule(ImportCSR)
 def import_csr(q: ImportCSR, grid: Grid) -> Any:
     """Check the arrays as a whole, as every process has them, and cut the block out."""
     from ..scattering import block_of

@@ -17,7 +17,6 @@ import numpy as np
 from ...engines import recording, registry
 from ...engines.constants import arrivals
 from ...engines.operands import Mask
-from ...engines.registry import across
 from ...engines.spec import Closure, ClosureResult, Ewise, Keep, Mxv, Select, Step
 from ...formats import VectorStore
 from ...operators.types import TypedBinary, TypedIndexUnary, TypedMonoid
@@ -25,6 +24,7 @@ from ..accounts import step
 from ..collected import Collected, has_slots
 from ..grid import Grid
 from ..parts import col_pieces, local, row_pieces, union, vector
+from ..rules import grid_rule
 from ..sieve import Excluded, Improvements, Sieve
 from .directions import Directions, edges_of
 from .products import product
@@ -33,7 +33,7 @@ from .products import product
 _VALUES = 2
 
 
-@across(Closure)
+@grid_rule(Closure)
 def closure(q: Closure, grid: Grid) -> ClosureResult:
     """Multiply the frontier and fold it in, until no process has an entry that changed."""
     size, final = q.frontier.size, q.final_on_arrival

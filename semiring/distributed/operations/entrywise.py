@@ -9,22 +9,22 @@ import numpy as np
 
 from ...engines import registry
 from ...engines.operands import Mask, Rows
-from ...engines.registry import across
 from ...engines.spec import Apply, Convert, Ewise, Keep, Select
 from ...formats import CSR, VectorStore
 from ...operators.types import TypedBinary, TypedIndexUnary
 from ..grid import Grid
 from ..parts import cut, cut_vector, globally, local, local_mask, matrix, packed, vector
+from ..rules import grid_rule
 
 _POSITIONS = frozenset({"i", "j", "xi", "xj", "yi", "yj"})
 # Predicates of j - i, which hold of positions in a block with another thunk.
 _DIAGONALS = frozenset({"j <= i + k", "j >= i + k", "j == i + k", "j != i + k"})
 
 
-@across(Ewise)
-@across(Apply)
-@across(Select)
-@across(Keep)
+@grid_rule(Ewise)
+@grid_rule(Apply)
+@grid_rule(Select)
+@grid_rule(Keep)
 def on_parts(q: Any, grid: Grid) -> Any:
     """Compute the part of the result from the parts of the operands."""
     op = getattr(q, "op", None)
@@ -38,7 +38,7 @@ def on_parts(q: Any, grid: Grid) -> Any:
     return _whole(q, made, grid)
 
 
-@across(Convert)
+@grid_rule(Convert)
 def convert(q: Convert, grid: Grid) -> Any:
     """Convert the piece of each process."""
     piece = local(q.u)

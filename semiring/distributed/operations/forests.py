@@ -19,18 +19,18 @@ from typing import Any
 import numpy as np
 
 from ...engines import registry
-from ...engines.registry import across
 from ...engines.spec_graphs import FOREST_CYCLE, FOREST_RANGE, Span, Treefix, forest_error
 from ...formats import CSR, IndexList, array_module, dense_values, index_dtype
 from ..communicator import Communicator
 from ..grid import Grid
 from ..parts import globally, local, matrix, union, vector
 from ..routing import built, joined, triples
+from ..rules import grid_rule
 from ..scattering import block_of
 from .indexing import asked, delivered
 
 
-@across(Treefix)
+@grid_rule(Treefix)
 def treefix(q: Treefix, grid: Grid) -> Any:
     """Double the distance of p(v), and join the sums of v and p(v), until every path has reached its root."""
     xp, size = array_module(grid.local), q.parent.size
@@ -60,7 +60,7 @@ def treefix(q: Treefix, grid: Grid) -> Any:
     raise forest_error(FOREST_CYCLE)
 
 
-@across(Span)
+@grid_rule(Span)
 def span(q: Span, grid: Grid) -> CSR:
     """Join the forests of the blocks, and keep the entries of the block that are in the forest of all."""
     a = q.a

@@ -13,7 +13,6 @@ import numpy as np
 
 from ...engines import registry
 from ...engines.operands import Index
-from ...engines.registry import across
 from ...engines.spec import (
     BuildVector,
     ExtractMatrix,
@@ -24,16 +23,16 @@ from ...engines.spec import (
     ScatterVector,
 )
 from ...formats import CSR, Array, IndexList, PartVector, array_module, dense_values, index_dtype
-from ...formats.parts import piece_bounds
 from ...ops.cast import typed_second
 from ...ops.convert import index_list
 from ...ops.extract import extract_matrix
-from ..grid import Grid
+from ..grid import Grid, piece_bounds
 from ..parts import local, matrix, packed, vector
 from ..routing import Triples, divided, routed, triples
+from ..rules import grid_rule
 
 
-@across(ExtractVector)
+@grid_rule(ExtractVector)
 def extract_vector(q: ExtractVector, grid: Grid) -> Any:
     """Send what is in a range to its new positions; of an array of positions, ask their holders for the entries."""
     u, size = q.u, q.index.count
@@ -107,7 +106,7 @@ def exchanged(grid: Grid, targets: list[Any], *arrays: Array) -> list[Array]:
     return [xp.concatenate([xp.zeros(0, dtype), *(part[k] for part in found)]) for k, dtype in enumerate(dtypes)]
 
 
-@across(ScatterVector)
+@grid_rule(ScatterVector)
 def scatter_vector(q: ScatterVector, grid: Grid) -> Any:
     """Send the entries to the holders of their positions, which combine them in the order of the ranks."""
     piece: IndexList = index_list(local(q.u))
@@ -162,7 +161,7 @@ def by_owner(positions: Array, size: int, grid: Grid) -> tuple[Array, list[Any]]
     return order, [part if part.size else None for part in parts]
 
 
-@across(ExtractMatrix)
+@grid_rule(ExtractMatrix)
 def extract_matrix_on_grid(q: ExtractMatrix, grid: Grid) -> Any:
     """Extract from every block what the index selects of it, and send it to where it belongs."""
     a, shape = q.a, (q.rows.count, q.cols.count)
@@ -200,7 +199,7 @@ def _numbers_between(index: Index, low: int, high: int) -> tuple[int, int]:
     return first, min(max(last, first), index.count)
 
 
-@across(ScatterMatrix)
+@grid_rule(ScatterMatrix)
 def scatter_matrix(q: ScatterMatrix, grid: Grid) -> Any:
     """Send every entry to the holder of its new position; repeats combine in the order of the ranks."""
     a, shape = q.a, (q.rows.size, q.cols.size)
@@ -210,7 +209,7 @@ def scatter_matrix(q: ScatterMatrix, grid: Grid) -> Any:
     return routed(grid, Triples(rows, cols, t.values, t.iso), shape, a.dtype, dup=dup)
 
 
-@across(ExtractRow)
+@grid_rule(ExtractRow)
 def extract_row(q: ExtractRow, grid: Grid) -> Any:
     """Send the parts of the row to the holders of their positions."""
     a = q.a
@@ -225,7 +224,7 @@ def extract_row(q: ExtractRow, grid: Grid) -> Any:
     return vector(grid, a.ncols, delivered(grid, part.cols, values, a.ncols), iso=a.iso)
 
 
-@across(Outside)
+@grid_rule(Outside)
 def outside(q: Outside, grid: Grid) -> Any:
     """Keep what is outside the region in every part."""
     a: Any = q.a

@@ -4,7 +4,6 @@ its own, so processes send entries to the holders of their new positions.
 
 from __future__ import annotations
 
-from ...engines.registry import across
 from ...engines.spec import Kronecker
 from ...engines.spec_layout import Concat, Reshape
 from ...formats import CSR
@@ -13,6 +12,7 @@ from ...ops.kronecker import kronecker as products
 from ..grid import Grid
 from ..parts import globally, local
 from ..routing import Triples, joined, routed, triples
+from ..rules import grid_rule
 from ..scattering import gathered
 
 
@@ -21,7 +21,7 @@ def entries(grid: Grid, a: CSR) -> Triples:
     return triples(local(a), grid.rows(a.nrows)[0], grid.cols(a.ncols)[0])
 
 
-@across(Concat)
+@grid_rule(Concat)
 def concat(q: Concat, grid: Grid) -> CSR:
     """Send the entries of all tiles at once."""
     found = []
@@ -33,7 +33,7 @@ def concat(q: Concat, grid: Grid) -> CSR:
     return routed(grid, joined(found, q.dtype, grid.local), (q.nrows, q.ncols), q.dtype, iso=iso)
 
 
-@across(Reshape)
+@grid_rule(Reshape)
 def reshape(q: Reshape, grid: Grid) -> CSR:
     """Send every entry to its row and column in the new shape; its number in the old one has 64 bits."""
     a, t = q.a, entries(grid, q.a)
@@ -43,7 +43,7 @@ def reshape(q: Reshape, grid: Grid) -> CSR:
     return routed(grid, moved, (q.nrows, q.ncols), a.dtype, iso=a.iso)
 
 
-@across(Kronecker)
+@grid_rule(Kronecker)
 def kronecker(q: Kronecker, grid: Grid) -> CSR:
     """Multiply the block of one operand by the whole of the other, of which every process gets a copy.
 

@@ -18,7 +18,6 @@ from typing import Any, cast
 import numpy as np
 
 from ...engines import registry
-from ...engines.registry import across
 from ...engines.sampling import LinkAll, LinkSample, LinkSampleResult, MostFrequent
 from ...engines.spec import Link, ScalarResult
 from ...formats import (
@@ -40,6 +39,7 @@ from ...ops.convert import index_list
 from ..grid import Grid
 from ..parts import local, placed, section, vector
 from ..pieces import Sent, decoded, encoded
+from ..rules import grid_rule
 from ..scattering import gathered
 
 # Labels of each process among which the most frequent one is found, and rows by which a share of rows is estimated.
@@ -49,7 +49,7 @@ _DRAWN = 1024
 _LISTED, _LISTED_BETWEEN_HOSTS = 1 / 8, 3 / 4
 
 
-@across(Link)
+@grid_rule(Link)
 def link(q: Link, grid: Grid) -> Any:
     """Hook by the entries of the block, and join the forests.
 
@@ -64,13 +64,13 @@ def link(q: Link, grid: Grid) -> Any:
     return _piece(_joined(own, before, grid), grid)
 
 
-@across(LinkSample)
+@grid_rule(LinkSample)
 def link_sample(q: LinkSample, grid: Grid) -> LinkSampleResult:
     """Hook every row to its first neighbours in each block."""
     return LinkSampleResult(link(Link(q.forest, q.pattern, 0, q.count, None), grid), q.count)
 
 
-@across(LinkAll)
+@grid_rule(LinkAll)
 def link_all(q: LinkAll, grid: Grid) -> Any:
     """Hook by a sample of the block and then by the rest; join the forests once.
 
@@ -98,7 +98,7 @@ def link_all(q: LinkAll, grid: Grid) -> Any:
     return _piece(forest, grid)
 
 
-@across(MostFrequent)
+@grid_rule(MostFrequent)
 def most_frequent(q: MostFrequent, grid: Grid) -> ScalarResult:
     """Return the most frequent of some labels of every process; of several the smallest."""
     if grid.size == 1:

@@ -28,26 +28,25 @@ import itertools
 from ...engines import recording, registry
 from ...engines.constants import POSITIONS, product_value
 from ...engines.operands import Index
-from ...engines.registry import across
 from ...engines.spec import Keep, Mxm
 from ...formats import CSR, with_values
 from ...formats.hypersparse import empty_matrix
-from ...formats.parts import piece_bounds
 from ...ops import mxm as products
 from ...ops.extract import extract_matrix
 from ...ops.layout import concat
 from ...ops.write import Write
 from ..blocks import exchanged_blocks, shared
-from ..grid import Grid
+from ..grid import Grid, piece_bounds
 from ..parts import cut, local, local_mask, matrix, placed, union
 from ..product_bytes import sent_bytes, without_unread_values
+from ..rules import grid_rule
 from ..sieve import Excluded
 from .replicated_products import by_replica
 
 Range = tuple[int, int]
 
 
-@across(Mxm, fuses=("mask",))
+@grid_rule(Mxm, fuses=("mask",))
 def mxm(q: Mxm, grid: Grid) -> CSR:
     """Multiply in the way of the fewest bytes."""
     made = by_replica(q, grid)

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from ...engines import registry
-from ...engines.registry import across
 from ...engines.spec import IsSymmetric, Transpose
 from ...engines.spec_storage import Encode, Permute
 from ...formats import CSR, PartPattern, array_module, structure_only
@@ -19,9 +18,10 @@ from ..grid import Grid
 from ..parts import local, matrix
 from ..replicas import replica, replicated
 from ..routing import Triples, routed, triples
+from ..rules import grid_rule
 
 
-@across(Transpose)
+@grid_rule(Transpose)
 def transpose(q: Transpose, grid: Grid) -> Any:
     """Transpose the block and send its entries; on a square grid each block goes to one process."""
     a = q.a
@@ -37,7 +37,7 @@ def transpose(q: Transpose, grid: Grid) -> Any:
     return routed(grid, Triples(t.cols, t.rows, t.values, t.iso), (a.ncols, a.nrows), a.dtype, iso=a.iso)
 
 
-@across(IsSymmetric)
+@grid_rule(IsSymmetric)
 def is_symmetric(q: IsSymmetric, grid: Grid) -> bool:
     """Compare each block with that of the transpose, which is kept; or a replica with its own."""
     assert isinstance(q.pattern, PartPattern)
@@ -51,7 +51,7 @@ def is_symmetric(q: IsSymmetric, grid: Grid) -> bool:
     return symmetric
 
 
-@across(Permute)
+@grid_rule(Permute)
 def permute(q: Permute, grid: Grid) -> Any:
     """Send every entry to where its row and its column move."""
     a = q.a
@@ -65,7 +65,7 @@ def permute(q: Permute, grid: Grid) -> Any:
     return routed(grid, moved, a.shape, a.dtype, iso=a.iso)
 
 
-@across(Encode)
+@grid_rule(Encode)
 def encode(q: Encode, grid: Grid) -> PartPattern:
     """Encode the rows of the block."""
     pattern = q.pattern

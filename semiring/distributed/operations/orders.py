@@ -13,7 +13,6 @@ import numpy as np
 from ...dtypes import BOOL, INT64
 from ...engines import registry
 from ...engines.operands import Mask
-from ...engines.registry import across
 from ...engines.spec import Apply, Keep
 from ...engines.spec_acyclic import AcyclicClosure, AcyclicResult
 from ...engines.spec_graphs import Peel
@@ -25,9 +24,10 @@ from ...ops.mxv import vxm
 from ...ops.write import merge
 from ..grid import Grid
 from ..parts import local, packed, union, vector
+from ..rules import grid_rule
 
 
-@across(Peel)
+@grid_rule(Peel)
 def peel(q: Peel, grid: Grid) -> Any:
     """Remove rows whose counts are below a level, and subtract their columns; then for the next level."""
     xp, size = array_module(grid.local), q.counts.size
@@ -52,7 +52,7 @@ def peel(q: Peel, grid: Grid) -> Any:
     return vector(grid, size, Full(counts.size, q.counts.dtype, level))
 
 
-@across(AcyclicClosure)
+@grid_rule(AcyclicClosure)
 def acyclic_closure(q: AcyclicClosure, grid: Grid) -> AcyclicResult:
     """Multiply the rows that wait for no other one, and count the entries of the others in their columns down."""
     xp, a, size, z = array_module(grid.local), q.a, q.a.nrows, q.semiring.z

@@ -16,7 +16,6 @@ import numpy as np
 
 from ...engines import registry
 from ...engines.constants import POSITIONS, mxv_value
-from ...engines.registry import across
 from ...engines.spec import Keep, Mxv
 from ...formats import CSR, VectorStore, with_values
 from ...formats.vectors import empty_vector
@@ -38,12 +37,13 @@ from ..parts import (
     shifted,
     vector,
 )
+from ..rules import grid_rule
 from ..sieve import Excluded, Sieve, everything, saved_bytes
 
 Pieces = Callable[..., range]
 
 
-@across(Mxv, fuses=("mask",))
+@grid_rule(Mxv, fuses=("mask",))
 def mxv(q: Mxv, grid: Grid) -> Any:
     """Multiply, and drop sums that the mask does not admit."""
     return product(q, grid, None if q.mask is None else Excluded(grid.engine, repeated=False))

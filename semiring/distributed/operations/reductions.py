@@ -7,22 +7,22 @@ from typing import Any
 import numpy as np
 
 from ...engines.numpy_scalars import evaluate_scalars
-from ...engines.registry import across
 from ...engines.spec import ReduceRows, ReduceScalar
 from ...operators.types import TypedMonoid
 from ...ops import reduce
 from ..agreement import Agreed
 from ..grid import Grid
 from ..parts import folded, local, row_pieces
+from ..rules import grid_rule
 
 
-@across(ReduceRows)
+@grid_rule(ReduceRows)
 def reduce_rows(q: ReduceRows, grid: Grid) -> Any:
     """Reduce the rows of the block, then those of the blocks beside it."""
     return folded(grid, reduce.reduce_rows(local(q.a), q.monoid).into(), row_pieces(grid), q.a.nrows, q.monoid)
 
 
-@across(ReduceScalar)
+@grid_rule(ReduceScalar)
 def reduce_scalar(q: ReduceScalar, grid: Grid) -> Any:
     """Reduce the part; combine when the value is read, or now if that is collective."""
     return Agreed(combined(grid.all.gather_all(reduce.reduce_scalar(local(q.a), q.monoid)()), q.monoid))

@@ -14,7 +14,6 @@ import numpy as np
 from ...engines import recording
 from ...engines.constants import product_value
 from ...engines.operands import Mask
-from ...engines.registry import across
 from ...engines.spec import Mxm
 from ...engines.spec_fused import FusedMxm, MxmReduceRows, MxmReduceScalar, MxmSelect
 from ...formats import CSR, PartVector, structure_only
@@ -27,6 +26,7 @@ from ..parts import cut, local, matrix, placed, vector
 from ..product_bytes import sent_bytes, without_unread_values
 from ..replicas import admitted, count_sent, replica, replicated
 from ..rows import blocks_of_rows, whole_rows
+from ..rules import grid_rule
 from .reductions import combined
 
 
@@ -97,13 +97,13 @@ def _product(q: FusedMxm, grid: Grid) -> Plan[CSR]:
     return plan.under(mask)
 
 
-@across(MxmReduceRows, when=_fusible)
+@grid_rule(MxmReduceRows, when=_fusible)
 def mxm_reduce_rows(q: MxmReduceRows, grid: Grid) -> PartVector:
     """Reduce the rows of the piece."""
     return vector(grid, q.a.nrows, reduce_rows(_product(q, grid), q.monoid).into())
 
 
-@across(MxmReduceScalar, when=_fusible)
+@grid_rule(MxmReduceScalar, when=_fusible)
 def mxm_reduce_scalar(q: MxmReduceScalar, grid: Grid) -> np.generic | None:
     """Reduce the rows of the piece, and combine the results in the order of the ranks."""
     return combined(grid.all.gather_all(reduce_scalar(_product(q, grid), q.monoid)()), q.monoid)
@@ -113,7 +113,7 @@ def _selects_values(q: MxmSelect, grid: Grid) -> bool:
     return q.op.uses <= {"x", "k"} and _fusible(q, grid)
 
 
-@across(MxmSelect, when=_selects_values)
+@grid_rule(MxmSelect, when=_selects_values)
 def mxm_select(q: MxmSelect, grid: Grid) -> CSR:
     """Select entries of the rows of the piece by their values."""
     made: CSR = select(_product(q, grid), q.op, q.k).into()

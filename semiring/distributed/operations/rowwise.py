@@ -14,7 +14,6 @@ import numpy as np
 from ...engines import registry
 from ...engines.constants import POSITIONS
 from ...engines.operands import Index
-from ...engines.registry import across
 from ...engines.spec_rows import Located, LocateGroups, LocateRows, Scale, Scan, SelectK, SortedRows, SortRows
 from ...formats import CSR, Full, IndexList, array_module, dense_values, index_dtype
 from ...ops.convert import index_list
@@ -22,10 +21,11 @@ from ...ops.ewise import ewise_mult
 from ..grid import Grid
 from ..parts import around, col_pieces, cut, globally, local, matrix, placed_vector, row_pieces, vector
 from ..rows import blocks_of_rows, global_rows, whole_rows
+from ..rules import grid_rule
 from .indexing import by_owner, exchanged, members_at
 
 
-@across(Scale)
+@grid_rule(Scale)
 def scale(q: Scale, grid: Grid) -> Any:
     """Gather the elements of the rows, or of the columns, of the block."""
     a, pieces = q.a, row_pieces if q.by_rows else col_pieces
@@ -44,14 +44,14 @@ def _scaled(a: Any, u: Any, q: Scale) -> CSR:
     return made
 
 
-@across(Scan)
+@grid_rule(Scan)
 def scan(q: Scan, grid: Grid) -> Any:
     """Add up each row in the order of its columns, as on one process."""
     made = registry.run(replace(q, a=whole_rows(grid, q.a)), grid.engine)
     return blocks_of_rows(grid, made, q.a.shape, keeps=q.a)
 
 
-@across(SortRows)
+@grid_rule(SortRows)
 def sort_rows(q: SortRows, grid: Grid) -> SortedRows:
     """Sort the rows of each piece."""
     made = registry.run(replace(q, a=whole_rows(grid, q.a)), grid.engine)
@@ -59,7 +59,7 @@ def sort_rows(q: SortRows, grid: Grid) -> SortedRows:
     return SortedRows(values, blocks_of_rows(grid, made.columns, q.a.shape))
 
 
-@across(SelectK)
+@grid_rule(SelectK)
 def select_k(q: SelectK, grid: Grid) -> Any:
     """Choose in each block, then among the entries that the blocks beside each other have chosen."""
     a = q.a
@@ -78,7 +78,7 @@ def select_k(q: SelectK, grid: Grid) -> Any:
     return matrix(grid, a.shape, local(found), iso=a.iso)
 
 
-@across(LocateRows)
+@grid_rule(LocateRows)
 def locate_rows(q: LocateRows, grid: Grid) -> Located:
     """Find the entry of each row of the piece."""
     found = registry.run(replace(q, a=_candidates(q, grid)), grid.engine)
@@ -96,7 +96,7 @@ def _candidates(q: LocateRows, grid: Grid) -> CSR:
     return whole_rows(grid, matrix(grid, a.shape, best, iso=a.iso))
 
 
-@across(LocateGroups)
+@grid_rule(LocateGroups)
 def locate_groups(q: LocateGroups, grid: Grid) -> Located:
     """Find the entry of each group in the piece, and send it to the holder of the group."""
     u, size = q.u, q.index.size

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from ...engines.operands import Mask, Rows
-from ...engines.registry import across
 from ...engines.spec import Mxm
 from ...engines.spec_batched import ClosureMany, ClosureManyResult
 from ...formats import CSR, array_module, dense_values, index_dtype, structure_only, with_values
@@ -31,13 +30,14 @@ from ..parts import cut, local, matrix
 from ..replicas import admitted, replica
 from ..routing import Triples, joined, routed
 from ..rows import blocks_of_rows
+from ..rules import grid_rule
 from ..sieve import Excluded
 from .matrix_products import product
 
 _INT64 = np.dtype(np.int64)
 
 
-@across(ClosureMany)
+@grid_rule(ClosureMany)
 def closure_many(q: ClosureMany, grid: Grid) -> ClosureManyResult:
     """Search apart with the whole matrix, or level by level together."""
     columns = q.by_column.ready and not q.by_row.ready

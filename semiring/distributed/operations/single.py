@@ -43,6 +43,7 @@ from ...formats.parts import PartValues
 from ...formats.pattern import scalar_facts
 from ..grid import Grid
 from ..parts import local, local_mask, vector
+from ..rules import single
 
 _OF_ENTRIES = (Apply, Convert, Encode, Ewise, Keep, Outside, Select, SelectK)
 _OF_POSITIONS = (ExtractMatrix, ExtractRow, ExtractVector, Permute, ScatterMatrix, ScatterVector, Transpose)
@@ -53,7 +54,7 @@ _WHOLE = frozenset(_OF_ENTRIES + _OF_POSITIONS + _OF_ROWS + _OF_GRAPHS + (BuildV
 _KEEP_STRUCTURE = (Apply, Scan)
 
 
-@registry.single
+@single
 def alone(function: Callable[[Any, Grid], Any], q: Any, grid: Grid) -> Any:
     """Return the result of a request on a grid of one process; `function` is the operation of grids."""
     kind: Any = type(q)

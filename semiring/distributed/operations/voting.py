@@ -15,7 +15,6 @@ from ...dtypes import BOOL, FP64
 from ...engines import registry
 from ...engines.numpy_helpers import FUNCTIONS
 from ...engines.operands import Index
-from ...engines.registry import across
 from ...engines.residency import resident
 from ...engines.spec_vote import LocalMoving, Vote, key_of_pass
 from ...formats import CSR, Array, Full, array_module, dense_values, index_dtype, structure_only
@@ -25,11 +24,12 @@ from ..grid import Grid
 from ..parts import local, section, vector
 from ..routing import triples
 from ..rows import global_rows, whole_rows
+from ..rules import grid_rule
 from ..scattering import gathered
 from .indexing import by_owner, exchanged
 
 
-@across(Vote)
+@grid_rule(Vote)
 def vote(q: Vote, grid: Grid) -> Any:
     """Count the votes of the rows of the piece."""
     n = q.a.nrows
@@ -49,7 +49,7 @@ def _own(rows: Array | None, n: int, grid: Grid) -> Full:
     return Full(n, BOOL, voters)
 
 
-@across(LocalMoving)
+@grid_rule(LocalMoving)
 def local_moving(q: LocalMoving, grid: Grid) -> Any:
     """Vote part by part: labels that change are sent to all processes, and active columns to those who hold their rows.
 

@@ -15,7 +15,7 @@ from ...operators.types import TypedBinary, TypedSemiring
 from .. import recording, registry
 from ..constants import POSITIONS, cast_value
 from ..operands import Mask, Rows
-from ..registry import on_bits
+from ..registry import bitmap_rule
 from ..spec import Apply, Convert, Ewise, Keep, Mxv, Outside, ReduceRows, ReduceScalar, ScalarResult, Select
 from ..spec_write import WriteMatrix, WriteVector
 from .rewriting import rows_first
@@ -28,7 +28,7 @@ def note() -> None:
     recording.note(kernel="bits")
 
 
-@on_bits(Apply)
+@bitmap_rule(Apply)
 def apply(q: Apply, engine: str) -> CSR:
     """T = op(a(i, j), i, j, k) on the structure of a, which the result shares."""
     a = q.a
@@ -52,7 +52,7 @@ def _spread(a: CSR, done: CSR, engine: str) -> CSR:
     return CSR(a.pattern, done.dtype, values)
 
 
-@on_bits(Select)
+@bitmap_rule(Select)
 def select(q: Select, engine: str) -> CSR:
     """T = the entries of a for which op(a(i, j), i, j, k) holds."""
     a = q.a
@@ -64,7 +64,7 @@ def select(q: Select, engine: str) -> CSR:
     return with_bits(made, engine) if prefers_bitmap(made.nvals, a.pattern.slots, has_bits=False) else made
 
 
-@on_bits(Keep)
+@bitmap_rule(Keep)
 def keep(q: Keep, engine: str) -> CSR:
     """T = the entries of a that the mask admits; with bits only if a has them."""
     a = q.a
@@ -74,7 +74,7 @@ def keep(q: Keep, engine: str) -> CSR:
     return shaped(made, a.shape, engine, rows=not is_bitmap(a))
 
 
-@on_bits(Outside)
+@bitmap_rule(Outside)
 def outside(q: Outside, engine: str) -> CSR:
     """T = the entries of a outside the region rows x columns: those of which a mask with its bits is the complement."""
     a = q.a
@@ -88,7 +88,7 @@ def outside(q: Outside, engine: str) -> CSR:
     return keep(Keep(a, Mask(inside, True, True)), engine)
 
 
-@on_bits(Ewise)
+@bitmap_rule(Ewise)
 def ewise(q: Ewise, engine: str) -> CSR:
     """T = op(a, b)."""
     if q.op.uses & POSITIONS:
@@ -100,7 +100,7 @@ def ewise(q: Ewise, engine: str) -> CSR:
     return shaped(made, a.shape, engine, grows=q.mode != "intersect")
 
 
-@on_bits(ReduceRows)
+@bitmap_rule(ReduceRows)
 def reduce_rows(q: ReduceRows, engine: str) -> VectorStore:
     """t(i) = (+)_j a(i, j), as the product with a vector of ones whose values are not read."""
     a, z = place(q.a, "device"), q.monoid.dtype
@@ -113,7 +113,7 @@ def reduce_rows(q: ReduceRows, engine: str) -> VectorStore:
     return cast(VectorStore, registry.run(product, engine))
 
 
-@on_bits(ReduceScalar)
+@bitmap_rule(ReduceScalar)
 def reduce_scalar(q: ReduceScalar, engine: str) -> ScalarResult:
     """(+) over all entries."""
     assert isinstance(q.a, CSR)
@@ -128,7 +128,7 @@ def _writes_bits(q: WriteMatrix, engine: str) -> bool:
     return registry.implemented(WriteVector, engine)
 
 
-@on_bits(WriteMatrix, when=_writes_bits)
+@bitmap_rule(WriteMatrix, when=_writes_bits)
 def write_matrix(q: WriteMatrix, engine: str) -> CSR:
     """C<M, replace> accum= T, by the same write of vectors."""
     note()

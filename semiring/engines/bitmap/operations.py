@@ -2,8 +2,5 @@
 
 from .. import bitmap
 from ..discovery import import_modules
-from .rewriting import rows_first
-
-__all__ = ["rows_first"]
 
 import_modules(bitmap.__name__, bitmap.__path__)

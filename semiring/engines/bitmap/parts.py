@@ -12,7 +12,7 @@ from ...memory.allocation import require
 from ...memory.arrays import to_host
 from .. import registry
 from ..operands import Index
-from ..registry import on_bits
+from ..registry import bitmap_rule
 from ..sliced.dense_rows import dense_matrix
 from ..spec import ExtractMatrix, ExtractRow, ExtractVector, IsSymmetric, Transpose
 from ..spec_storage import Slices
@@ -24,13 +24,13 @@ from .vectors import members, shaped
 _LARGE_SHARE = 16
 
 
-@on_bits(Slices)
+@bitmap_rule(Slices)
 def row_slices(q: Slices, engine: str) -> Iterator[CSR]:
     """Yield the rows of each slice as uncompressed rows; of values in host memory only those of a slice are copied."""
     return (row_range(q.a, q.bounds[s], q.bounds[s + 1], engine) for s in q.wanted)
 
 
-@on_bits(ExtractRow)
+@bitmap_rule(ExtractRow)
 def extract_row(q: ExtractRow, engine: str) -> VectorStore:
     """t(j) = a(row, j)."""
     note()
@@ -38,7 +38,7 @@ def extract_row(q: ExtractRow, engine: str) -> VectorStore:
     return cast(VectorStore, registry.run(ExtractVector(bits_of(q.a), index), engine))
 
 
-@on_bits(ExtractMatrix)
+@bitmap_rule(ExtractMatrix)
 def extract_matrix(q: ExtractMatrix, engine: str) -> CSR:
     """t(p, q) = a(rows[p], cols[q])."""
     note()
@@ -65,7 +65,7 @@ def _positions(q: ExtractMatrix) -> Index | None:
     return Index(size, count, array=positions.reshape(-1).astype(index_dtype(size), copy=False))
 
 
-@on_bits(Transpose)
+@bitmap_rule(Transpose)
 def transpose(q: Transpose, engine: str) -> CSR:
     """t(j, i) = a(i, j)."""
     note()
@@ -93,7 +93,7 @@ def _bits(a: CSR, values: CSR | None, flags: CSR | None) -> Bitmap:
     )
 
 
-@on_bits(IsSymmetric)
+@bitmap_rule(IsSymmetric)
 def is_symmetric(q: IsSymmetric, engine: str) -> bool:
     """Return True if a(j, i) is present wherever a(i, j) is.  Synchronises."""
     pattern = q.pattern

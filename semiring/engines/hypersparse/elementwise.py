@@ -13,14 +13,14 @@ from ...formats import CSR, Array, IndexList, Pattern, VectorStore, array_module
 from ...operators.types import TypedBinary, TypedIndexUnary
 from .. import recording, registry
 from ..operands import Index, Mask
-from ..registry import renumbers
+from ..registry import hypersparse_rule
 from ..spec import Apply, Ewise, Keep, Outside, ReduceRows, ReduceScalar, ScalarResult, Select
 from .lists import INT64, Listed, distinct, found_in, index_list, is_listed, laid_out, restored, row_numbers, rows_of
 from .numbering import carried, scalar_values, with_numbers
 from .rewriting import with_all_rows_first
 
 
-@renumbers(Apply)
+@hypersparse_rule(Apply)
 def apply(q: Apply, engine: str) -> CSR:
     """T = op(a(i, j), i, j, k) on the structure of a, which the result shares."""
     assert isinstance(q.a, CSR)
@@ -30,7 +30,7 @@ def apply(q: Apply, engine: str) -> CSR:
     return CSR(q.a.pattern, q.op.z, done.values, done.iso)
 
 
-@renumbers(Select)
+@hypersparse_rule(Select)
 def select(q: Select, engine: str) -> CSR:
     """T = the entries of a for which op(a(i, j), i, j, k) holds."""
     assert isinstance(q.a, CSR)
@@ -93,7 +93,7 @@ def together(*stores: CSR) -> tuple[Array, list[CSR]]:
     return rows, [laid_out(each.matrix, each.rows, rows) for each in listed]
 
 
-@renumbers(Keep)
+@hypersparse_rule(Keep)
 def keep(q: Keep, engine: str) -> CSR:
     """T = the entries of a that the mask admits."""
     a, mask = q.a, q.mask
@@ -104,7 +104,7 @@ def keep(q: Keep, engine: str) -> CSR:
     return restored(made, a.shape, rows)
 
 
-@renumbers(Ewise)
+@hypersparse_rule(Ewise)
 def ewise(q: Ewise, engine: str) -> CSR:
     """T = op(a, b)."""
     a, b = q.a, q.b
@@ -147,7 +147,7 @@ def _cast(a: CSR, dtype: np.dtype[Any], engine: str) -> CSR:
     return cast(CSR, registry.run(Apply(a, op, np.bool_(False)), engine))
 
 
-@renumbers(Outside)
+@hypersparse_rule(Outside)
 def outside(q: Outside, engine: str) -> CSR:
     """T = the entries of a that are outside the region rows x columns."""
     assert isinstance(q.a, CSR)
@@ -173,7 +173,7 @@ def rows_within(rows: Array, index: Index) -> tuple[Array, Array]:
     return member[here], here
 
 
-@renumbers(ReduceRows)
+@hypersparse_rule(ReduceRows)
 def reduce_rows(q: ReduceRows, engine: str) -> VectorStore:
     """t(i) = (+)_j a(i, j): every listed row has entries."""
     listed = rows_of(q.a)
@@ -182,7 +182,7 @@ def reduce_rows(q: ReduceRows, engine: str) -> VectorStore:
     return IndexList(q.a.nrows, t.dtype, listed.rows, t.values, t.iso)
 
 
-@renumbers(ReduceScalar)
+@hypersparse_rule(ReduceScalar)
 def reduce_scalar(q: ReduceScalar, engine: str) -> ScalarResult:
     """(+) over all entries."""
     assert isinstance(q.a, CSR)

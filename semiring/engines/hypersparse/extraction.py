@@ -15,14 +15,14 @@ from ...memory.arrays import device_of, to_device, to_host
 from .. import registry
 from ..operands import Index
 from ..refusals import repeated
-from ..registry import renumbers
+from ..registry import hypersparse_rule
 from ..spec import BuildMatrix, ExtractMatrix, ExtractRow, ScatterMatrix, Transpose
 from ..spec_storage import Slices
 from .elementwise import note, rows_within
 from .lists import INT64, compacted, distinct, positions, restored, rows_of
 
 
-@renumbers(ExtractMatrix)
+@hypersparse_rule(ExtractMatrix)
 def extract_matrix(q: ExtractMatrix, engine: str) -> CSR:
     """t(p, q) = a(rows[p], cols[q])."""
     listed = rows_of(q.a)
@@ -40,7 +40,7 @@ def extract_matrix(q: ExtractMatrix, engine: str) -> CSR:
     return restored(made, shape, rows)
 
 
-@renumbers(ExtractRow)
+@hypersparse_rule(ExtractRow)
 def extract_row(q: ExtractRow, engine: str) -> VectorStore:
     """t(j) = a(row, j), a vector of size ncols.  Synchronises."""
     listed = rows_of(q.a)
@@ -58,7 +58,7 @@ def row_position(rows: Array, row: int) -> int | None:
     return at if at < rows.size and int(to_host(rows[at : at + 1])[0]) == row else None
 
 
-@renumbers(ScatterMatrix)
+@hypersparse_rule(ScatterMatrix)
 def scatter_matrix(q: ScatterMatrix, engine: str) -> CSR:
     """t(rows[p], cols[q]) = a(p, q), shape (rows.size, cols.size)."""
     listed = rows_of(q.a)
@@ -74,7 +74,7 @@ def scatter_matrix(q: ScatterMatrix, engine: str) -> CSR:
     return restored(made, (q.rows.size, q.cols.size), rows)
 
 
-@renumbers(Transpose)
+@hypersparse_rule(Transpose)
 def transpose(q: Transpose, engine: str) -> CSR:
     """t(j, i) = a(i, j): the columns that have entries are listed."""
     listed = compacted(q.a)
@@ -84,7 +84,7 @@ def transpose(q: Transpose, engine: str) -> CSR:
     return restored(made, (q.a.ncols, q.a.nrows), listed.columns, listed.rows)
 
 
-@renumbers(Slices)
+@hypersparse_rule(Slices)
 def row_slices(q: Slices, engine: str) -> Iterator[CSR]:
     """Yield the rows of each slice with an offset for each of its rows.  Synchronises."""
     rows, _, matrix = rows_of(q.a)

@@ -8,13 +8,13 @@ from itertools import accumulate
 from ...formats import CSR, Array, HyperPattern, array_module, index_dtype
 from ...formats.hypersparse import empty_matrix, settled
 from .. import registry
-from ..registry import renumbers
+from ..registry import hypersparse_rule
 from ..spec_layout import Concat, Reshape
 from .elementwise import note
 from .lists import INT64, distinct, laid_out, restored, row_numbers, rows_of
 
 
-@renumbers(Concat)
+@hypersparse_rule(Concat)
 def concat(q: Concat, engine: str) -> CSR:
     """t(rows[n] + i, cols[n] + j) = tiles[n](i, j): the tiles of each band are laid out on the union of their rows."""
     listed = [rows_of(tile) for tile in q.tiles]
@@ -30,7 +30,7 @@ def concat(q: Concat, engine: str) -> CSR:
     return restored(registry.run(request, engine), (q.nrows, q.ncols), rows)
 
 
-@renumbers(Reshape)
+@hypersparse_rule(Reshape)
 def reshape(q: Reshape, engine: str) -> CSR:
     """t(p // ncols, p % ncols) = a(i, j) for p = i * a.ncols + j: positions ascend, so rows are runs of entries."""
     listed = rows_of(q.a)

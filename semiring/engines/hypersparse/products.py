@@ -23,7 +23,7 @@ from ...operators.types import TypedSemiring
 from .. import registry
 from ..constants import POSITIONS
 from ..operands import Rows
-from ..registry import renumbers
+from ..registry import hypersparse_rule
 from ..sliced.row_slices import run_masked
 from ..spec import Closure, ClosureResult, IsSymmetric, Kronecker, Mxm, Mxv
 from .elementwise import note
@@ -51,7 +51,7 @@ from .numbering import carried, numbered
 from .rewriting import with_all_rows_first
 
 
-@renumbers(Mxv, fuses=("mask",))
+@hypersparse_rule(Mxv, fuses=("mask",))
 def mxv(q: Mxv, engine: str) -> VectorStore:
     """t(o) = (+)_k M(o, k) (x) u(k), of the rows and columns of M that have entries."""
     by_row = q.by_row.ready and is_listed(q.by_row.get())
@@ -89,7 +89,7 @@ def mxv(q: Mxv, engine: str) -> VectorStore:
     return spread(run_masked(request, engine), out, q.nout, engine)
 
 
-@renumbers(Mxm, fuses=("mask",))
+@hypersparse_rule(Mxm, fuses=("mask",))
 def mxm(q: Mxm, engine: str) -> CSR:
     """t(i, j) = (+)_k A(i, k) (x) B(k, j), of the rows that have entries, and the inner indices of both operands."""
     b, mask = q.b, q.mask
@@ -164,7 +164,7 @@ def _can_list(store: object) -> bool:
     return isinstance(store, CSR) and can_list(store)
 
 
-@renumbers(Kronecker)
+@hypersparse_rule(Kronecker)
 def kronecker(q: Kronecker, engine: str) -> CSR:
     """t(i r + k, j c + l) = op(a(i, j), b(k, l)): every row of a result of listed rows has entries."""
     a, b = q.a, q.b
@@ -187,7 +187,7 @@ def _outer(one: Array, two: Array, size: int) -> Array:
     return (one.astype(INT64)[:, None] * size + two.astype(INT64)[None, :]).reshape(-1)
 
 
-@renumbers(Closure)
+@hypersparse_rule(Closure)
 def closure(q: Closure, engine: str) -> ClosureResult:
     """c = x A*, of the rows and columns of A that have entries, and those where x has."""
     by_row = q.by_row.ready and is_listed(q.by_row.get())
@@ -219,7 +219,7 @@ def closure(q: Closure, engine: str) -> ClosureResult:
     return replace(done, store=spread(done.store, numbers, a.nrows, engine))
 
 
-@renumbers(IsSymmetric)
+@hypersparse_rule(IsSymmetric)
 def is_symmetric(q: IsSymmetric, engine: str) -> bool:
     """Return True if a(j, i) is present wherever a(i, j) is.  Synchronises."""
     assert isinstance(q.pattern, HyperPattern)

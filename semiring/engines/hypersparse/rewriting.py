@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from ...exceptions import NotSupported
 from ...formats import CSR, AnyPattern, HyperPattern, hypersparse, structure_only
 from ...formats.hypersparse import with_all_rows
 from .. import recording, registry
@@ -47,3 +49,18 @@ def _with_all_rows(item: Any) -> Any:
         return Rows(with_all_rows(item.get()) if item.ready else None, lambda: with_all_rows(item.get()))
     assert not isinstance(item, AnyPattern) or item.format != HyperPattern.format
     return item
+
+
+def default(spec: Spec, engine: str) -> registry.Rewriting | None:
+    """Return the rewriting of operations without one on listed rows; None if matrices cannot be decoded."""
+    return registry.Rewriting(with_all_rows_first) if spec.decodable else None
+
+
+def execute(function: Callable[[Any, str], Any], q: Spec, engine: str) -> Any:
+    """Call the function of a request."""
+    try:
+        return function(q, engine)
+    except NotSupported:  # an operator reads too much for rows to be renumbered
+        if not has_few_rows(q):
+            raise
+        return with_all_rows_first(q, engine)

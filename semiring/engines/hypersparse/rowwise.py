@@ -9,14 +9,14 @@ from ...formats import CSR, IndexList
 from .. import registry
 from ..operands import Mask
 from ..order import random_keys
-from ..registry import renumbers
+from ..registry import hypersparse_rule
 from ..spec import Keep
 from ..spec_rows import Located, LocateRows, Scan, SelectK, SortedRows, SortRows
 from .elementwise import note
 from .lists import Listed, index_list, restored, row_numbers, rows_of
 
 
-@renumbers(Scan)
+@hypersparse_rule(Scan)
 def scan(q: Scan, engine: str) -> CSR:
     """t(i, j) = (+)_l a(i, l) for l <= j."""
     listed = rows_of(q.a)
@@ -24,7 +24,7 @@ def scan(q: Scan, engine: str) -> CSR:
     return restored(registry.run(replace(q, a=listed.matrix), engine), q.a.shape, listed.rows)
 
 
-@renumbers(SortRows)
+@hypersparse_rule(SortRows)
 def sort_rows(q: SortRows, engine: str) -> SortedRows:
     """The entries of each row in the order of their values."""
     listed = rows_of(q.a)
@@ -33,7 +33,7 @@ def sort_rows(q: SortRows, engine: str) -> SortedRows:
     return SortedRows(*(restored(part, q.a.shape, listed.rows) for part in (made.values, made.columns)))
 
 
-@renumbers(LocateRows)
+@hypersparse_rule(LocateRows)
 def locate_rows(q: LocateRows, engine: str) -> Located:
     """w(i) = min_j a(i, j), p(i) = the first such j: every listed row has entries."""
     listed = rows_of(q.a)
@@ -43,7 +43,7 @@ def locate_rows(q: LocateRows, engine: str) -> Located:
     return Located(*(IndexList(q.a.nrows, t.dtype, listed.rows, t.values, t.iso) for t in parts))
 
 
-@renumbers(SelectK)
+@hypersparse_rule(SelectK)
 def select_k(q: SelectK, engine: str) -> CSR:
     """Up to k entries of each row."""
     listed = rows_of(q.a)

@@ -18,7 +18,7 @@ from ...memory.arrays import to_host
 from ...operators.types import TypedBinary
 from .. import recording, registry
 from ..operands import Mask, Rows
-from ..registry import slices
+from ..registry import slicing_rule
 from ..spec import Closure, ClosureResult, Ewise, Keep, Mxv, Step
 from ..spec_batched import ClosureMany
 from .products import product, united
@@ -31,7 +31,7 @@ Q = TypeVar("Q", Closure, ClosureMany)
 _WORK_BYTES_A_ROW = 24
 
 
-@slices(Closure)
+@slicing_rule(Closure)
 def closure(q: Closure, engine: str) -> ClosureResult:
     """C = x (+) x A (+) x A^2 (+) ...: new and improved entries are the next frontier.
 

@@ -16,7 +16,7 @@ from ...memory.arrays import to_device, to_host
 from ...operators import lookup_semiring
 from .. import recording, registry
 from ..operands import Rows
-from ..registry import slices
+from ..registry import slicing_rule
 from ..source_groups import counts_matrix
 from ..spec import Closure
 from ..spec_batched import ClosureMany, ClosureManyResult
@@ -24,7 +24,7 @@ from .closure import decoded
 from .vectors import converted
 
 
-@slices(ClosureMany)
+@slicing_rule(ClosureMany)
 def closure_many(q: ClosureMany, engine: str) -> ClosureManyResult:
     """S, S A, S A^2, ...: over decoded rows, or source by source.
 

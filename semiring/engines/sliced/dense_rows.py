@@ -31,7 +31,7 @@ from ...memory.arrays import device_of, to_device, to_host
 from ...operators.types import TypedIndexUnary
 from .. import recording, registry
 from ..operands import Index, Mask
-from ..registry import slices
+from ..registry import slicing_rule
 from ..spec import Apply, Ewise, ExtractMatrix, ExtractRow, Keep, Transpose
 from ..spec_storage import Slices
 
@@ -40,7 +40,7 @@ _INT64 = np.dtype(np.int64)
 _PLACE = TypedIndexUnary("place", np.dtype(np.bool_), _INT64, _INT64, "i * k + j")
 
 
-@slices(Slices)
+@slicing_rule(Slices)
 def row_slices(q: Slices, engine: str) -> Iterator[CSR]:
     """Yield the rows of each slice, with generated columns.  Synchronises once: offsets are read back."""
     a, pattern = q.a, q.a.pattern

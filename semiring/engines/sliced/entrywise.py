@@ -9,7 +9,7 @@ from ...formats import CSR, Full, array_module, dense_values, with_values
 from ...memory.arrays import device_of
 from .. import registry
 from ..operands import Mask
-from ..registry import slices
+from ..registry import slicing_rule
 from ..spec import Apply, Ewise, Keep, Outside, Select
 from . import dense_rows
 from .bounds import common_bounds, entries_at, slice_bounds
@@ -17,7 +17,7 @@ from .matrices import RowRanges, values_together
 from .row_slices import is_uncompressed, note_slices, value_chunks, walk
 
 
-@slices(Apply)
+@slicing_rule(Apply)
 def apply(q: Apply, engine: str) -> CSR:
     """T = op(a(i, j), i, j, k) on the structure of a, which the result shares."""
     assert isinstance(q.a, CSR)
@@ -52,14 +52,14 @@ def _apply_to_values(q: Apply, a: CSR, engine: str) -> CSR:
     return with_values(a, q.op.z, values, None)
 
 
-@slices(Select)
+@slicing_rule(Select)
 def select(q: Select, engine: str) -> CSR:
     """T = the entries of a for which op(a(i, j), i, j, k) holds."""
     assert isinstance(q.a, CSR)
     return _of_rows(q, q.a, "i" in q.op.uses, engine)
 
 
-@slices(Outside)
+@slicing_rule(Outside)
 def outside(q: Outside, engine: str) -> CSR:
     """T = the entries of a outside a region; row numbers of the region are those of the whole matrix."""
     assert isinstance(q.a, CSR)
@@ -77,7 +77,7 @@ def _of_rows(q: Select | Outside, a: CSR, full_height: bool, engine: str) -> CSR
     return made.matrix()
 
 
-@slices(Keep)
+@slicing_rule(Keep)
 def keep(q: Keep, engine: str) -> CSR:
     """T = the entries of a that the mask admits; a slice without admitted entries is not read."""
     dense = dense_rows.keep(q, engine)
@@ -98,7 +98,7 @@ def keep(q: Keep, engine: str) -> CSR:
     return made.matrix()
 
 
-@slices(Ewise)
+@slicing_rule(Ewise)
 def ewise(q: Ewise, engine: str) -> CSR:
     """T = op(a, b), both matrices with the same slice bounds."""
     dense = dense_rows.ewise(q, engine)

@@ -9,7 +9,7 @@ import numpy as np
 from ...formats import CSR, Array, VectorStore, array_module, index_dtype
 from .. import registry
 from ..operands import Index
-from ..registry import slices
+from ..registry import slicing_rule
 from ..spec import ExtractMatrix, ExtractRow
 from . import dense_rows
 from .bounds import slice_bounds
@@ -18,7 +18,7 @@ from .row_slices import note_slices, walk
 from .vectors import positions_below
 
 
-@slices(ExtractRow)
+@slicing_rule(ExtractRow)
 def extract_row(q: ExtractRow, engine: str) -> VectorStore:
     """t(j) = a(row, j), from a slice of that row."""
     dense = dense_rows.extract_row(q)
@@ -28,7 +28,7 @@ def extract_row(q: ExtractRow, engine: str) -> VectorStore:
     return row_slice.detached(cast(VectorStore, registry.run(ExtractRow(row_slice.rows, 0), engine)))
 
 
-@slices(ExtractMatrix)
+@slicing_rule(ExtractMatrix)
 def extract_matrix(q: ExtractMatrix, engine: str) -> CSR:
     """t(p, q) = a(rows[p], cols[q]): rows in ascending order in slices, then in the requested order."""
     dense = dense_rows.extract_matrix(q)

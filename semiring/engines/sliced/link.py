@@ -11,13 +11,13 @@ from ...formats import CSR, Array, Pattern, VectorStore, array_module, dense_val
 from ...memory.arrays import to_host
 from .. import registry
 from ..operands import Index
-from ..registry import slices
+from ..registry import slicing_rule
 from ..spec import ExtractMatrix, Link
 from .bounds import slice_bounds
 from .row_slices import RowSlice, note_slices, walk
 
 
-@slices(Link)
+@slicing_rule(Link)
 def link(q: Link, engine: str) -> VectorStore:
     """Unite i and j for each entry (i, j) at positions [first, last) of its row; slices of skipped rows are not read.
 

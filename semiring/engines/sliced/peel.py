@@ -14,7 +14,7 @@ from ...memory.arrays import to_host
 from ...operators.types import TypedBinary, TypedMonoid, TypedSemiring
 from .. import recording
 from ..operands import Rows
-from ..registry import slices
+from ..registry import slicing_rule
 from ..spec import Mxv
 from ..spec_graphs import Peel
 from .products import product
@@ -28,7 +28,7 @@ _COUNT = TypedSemiring(
 )
 
 
-@slices(Peel)
+@slicing_rule(Peel)
 def peel(q: Peel, engine: str) -> Full:
     """Remove the rows of one level after another.  Synchronises a few times a round."""
     try:

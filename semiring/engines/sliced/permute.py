@@ -6,13 +6,13 @@ import numpy as np
 
 from ...formats import CSR, Pattern, array_module, index_dtype
 from ...memory.allocation import require
-from ..registry import run, slices
+from ..registry import run, slicing_rule
 from ..spec_storage import Permute
 from .bounds import slice_bounds
 from .row_slices import note_slices, walk
 
 
-@slices(Permute)
+@slicing_rule(Permute)
 def permute(q: Permute, engine: str) -> CSR:
     """t(i, cols[j]) = a(rows[i], j).  Memory: the result, and a few times a slice."""
     a = q.a

@@ -16,7 +16,7 @@ from ...operators.types import TypedBinary, TypedMonoid
 from .. import registry
 from ..direction import preset, reading_less
 from ..operands import Mask, Rows
-from ..registry import slices
+from ..registry import slicing_rule
 from ..spec import Ewise, Mxm, Mxv, Transpose
 from .bounds import WORD, common_bounds, entries_at, slice_bounds
 from .matrices import RowRanges
@@ -24,7 +24,7 @@ from .row_slices import drop_unread, is_uncompressed, note_slices, run_masked, u
 from .vectors import Listed, Part, admitted, converted, joined
 
 
-@slices(Mxv, fuses=("mask",))
+@slicing_rule(Mxv, fuses=("mask",))
 def mxv(q: Mxv, engine: str) -> VectorStore:
     """t(o) = (+)_k M(o, k) (x) u(k), by push or by pull."""
     return product(q, engine)[0]
@@ -159,7 +159,7 @@ def _transposed(rows: CSR, engine: str) -> Rows:
     return Rows(None, lambda: cast(CSR, registry.run(Transpose(rows), engine)))
 
 
-@slices(Mxm, fuses=("mask",))
+@slicing_rule(Mxm, fuses=("mask",))
 def mxm(q: Mxm, engine: str) -> CSR:
     """t(i, j) = (+)_k A(i, k) (x) B(k, j): A in slices of its rows, B resident, uncompressed or with full rows."""
     uses, mask = q.semiring.mult.uses, q.mask

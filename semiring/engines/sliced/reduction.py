@@ -10,14 +10,14 @@ import numpy as np
 from ...formats import CSR, Full, Pattern, VectorStore, array_module, index_dtype
 from ...memory.arrays import device_of, to_device
 from .. import registry
-from ..registry import slices
+from ..registry import slicing_rule
 from ..spec import ReduceRows, ReduceScalar, ScalarResult, scalar_value
 from .bounds import slice_bounds
 from .row_slices import note_slices, value_chunks
 from .vectors import Part, joined
 
 
-@slices(ReduceRows)
+@slicing_rule(ReduceRows)
 def reduce_rows(q: ReduceRows, engine: str) -> VectorStore:
     """t(i) = (+)_j a(i, j): entry p of a slice is assigned column p, so that nothing is decoded."""
     a = q.a
@@ -36,7 +36,7 @@ def reduce_rows(q: ReduceRows, engine: str) -> VectorStore:
     return joined(a.nrows, q.monoid.z, parts, engine, a.device)
 
 
-@slices(ReduceScalar)
+@slicing_rule(ReduceScalar)
 def reduce_scalar(q: ReduceScalar, engine: str) -> ScalarResult:
     """(+) over all entries: over the values as a vector, or over partial sums of chunks from host memory."""
     a = q.a

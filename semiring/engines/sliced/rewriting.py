@@ -7,28 +7,35 @@ the device.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any, Final, cast
 
-from ...formats import CSR, AnyPattern, structure_only
+from ...formats import CSR, AnyPattern, StorageKind, structure_only
 from ...formats.placement import place
 from .. import recording, registry
 from ..operands import Mask, Rows, Spec
-from ..registry import slices
+from ..registry import slicing_rule
 from ..residency import is_resident
 from ..spec import ScatterMatrix, Transpose
 from . import dense_rows
 from .row_slices import require_copies, uncompressed
 
+_COPIED: Final = StorageKind("csr", "none", "device")  # the kind of uncompressed copies
+# Requests that are currently executed slice by slice: operation and matrices.
+_running: ContextVar[frozenset[tuple[str, tuple[int, ...]]]] = ContextVar("semiring_slices", default=frozenset())
 
-@slices(Transpose)
+
+@slicing_rule(Transpose)
 def transpose(q: Transpose, engine: str) -> CSR:
     """t(j, i) = a(i, j)."""
     made = dense_rows.transpose(q)
     return cast(CSR, uncompressed_first(q, engine)) if made is None else made
 
 
-@slices(ScatterMatrix)
+@slicing_rule(ScatterMatrix)
 def scatter_matrix(q: ScatterMatrix, engine: str) -> CSR:
     """t(rows[p], cols[q]) = a(p, q)."""
     return cast(CSR, uncompressed_first(q, engine, "assign"))
@@ -81,3 +88,44 @@ def _with_store(value: Any, store: CSR) -> Any:
     if isinstance(value, Mask):
         return Mask(store, value.structural, value.complement)
     return store if isinstance(value, CSR) else store.pattern
+
+
+def default(spec: Spec, engine: str) -> registry.Rewriting | None:
+    """Return the rewriting of operations that are not processed in slices; None if it does not apply.
+
+    Its result is masked if all implementations for the copies fuse the mask.
+    """
+    rows = registry.accepting(type(spec), engine, _COPIED)
+    if not rows or not spec.decodable or all(kind == _COPIED for kind in spec.kinds()):
+        return None
+    fuses = frozenset.intersection(*(row.fuses for row in rows))
+    return registry.Rewriting(uncompressed_first, fuses, title="on uncompressed copies")
+
+
+def execute(function: Callable[[Any, str], Any], q: Spec, engine: str) -> Any:
+    """Call the function of a request; see `_once`."""
+    with _once(q):
+        return function(q, engine)
+
+
+@contextmanager
+def _once(spec: Spec) -> Iterator[None]:
+    """Raise RecursionError where a sliced request leads to the same request for the whole matrix again.
+
+    A sliced request leads to requests for uncompressed slices, so it terminates; this also guards future
+    implementations.
+    """
+    fields = vars(spec)
+    operands = [fields[name] for name in spec.matrices if fields[name] is not None]
+    operands = [(item.get() if item.ready else None) if isinstance(item, Rows) else item for item in operands]
+    operands = [getattr(item, "store", item) for item in operands]
+    patterns = [getattr(item, "pattern", item) for item in operands if getattr(item, "kind", None) is not None]
+    request = spec.name, tuple(id(pattern) for pattern in patterns if not pattern.kind.uncompressed)
+    running = _running.get()
+    if request[1] and request in running:
+        raise RecursionError(f"{spec.name}: the slices of a matrix requested the whole matrix again")
+    token = _running.set(running | {request})
+    try:
+        yield
+    finally:
+        _running.reset(token)

@@ -7,14 +7,14 @@ from dataclasses import replace
 import numpy as np
 
 from .. import registry
-from ..registry import slices
+from ..registry import slicing_rule
 from ..spec_rows import Located, LocateRows
 from .bounds import slice_bounds
 from .row_slices import note_slices, walk
 from .vectors import Part, joined
 
 
-@slices(LocateRows)
+@slicing_rule(LocateRows)
 def locate_rows(q: LocateRows, engine: str) -> Located:
     """w(i) = min_j a(i, j), p(i) = the first such j: no row is in two slices."""
     a = q.a

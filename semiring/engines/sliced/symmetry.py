@@ -18,7 +18,7 @@ from ...formats import CSR, Array, array_module, structure_only
 from ...memory.allocation import require
 from ...memory.arrays import to_host
 from .. import registry
-from ..registry import slices
+from ..registry import slicing_rule
 from ..spec import IsSymmetric
 from .bounds import slice_bounds
 from .row_slices import note_slices, walk
@@ -28,7 +28,7 @@ _WORDS = 4  # two pairs of random vectors, as the columns x0 y0 x1 y1
 _GATHERED = 1 << 22
 
 
-@slices(IsSymmetric)
+@slicing_rule(IsSymmetric)
 def is_symmetric(q: IsSymmetric, engine: str) -> bool:
     """Test exactly where there is one slice; else by random numbers, wrong with a probability below 2^-115."""
     pattern = q.pattern
