@@ -33,6 +33,7 @@ from ..formats import (
 from ..formats.hypersparse import hypersparse, settled
 from ..formats.parts import PartValues
 from ..formats.vectors import SingleEntry, Uncounted, empty_vector
+from ..operators.expression import Expression
 from ..operators.types import TypedBinary, TypedMonoid
 from ..ops.convert import index_list
 from ..ops.ewise import ewise_add
@@ -292,4 +293,4 @@ def union(a: Any, b: Any, monoid: TypedMonoid) -> Any:
 @functools.lru_cache(maxsize=256)
 def first_of(dtype: np.dtype[Any]) -> TypedBinary:
     """Return the operator whose result is its first operand."""
-    return TypedBinary("first", dtype, dtype, dtype, "x")
+    return TypedBinary("first", dtype, dtype, dtype, Expression("x"))

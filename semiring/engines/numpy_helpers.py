@@ -29,6 +29,7 @@ from semiring.dtypes import (
 )
 from semiring.engines.numpy_records import evaluated_leaves
 from semiring.operators import records
+from semiring.operators.expression import Expression
 
 __all__ = ["FUNCTIONS", "cast", "common", "evaluate"]
 
@@ -49,7 +50,7 @@ def cast(values: ArrayLike, dtype: object) -> Array:
     if array.dtype == target:
         return array.copy()
     if is_record(target) or is_record(array.dtype):
-        return evaluated_leaves(evaluate, "x", {"x": array}, target)
+        return evaluated_leaves(evaluate, Expression("x"), {"x": array}, target)
     if target.kind == "b":
         return np.asarray(array != 0)
     if array.dtype.kind == "c" and target.kind != "c":
@@ -396,13 +397,12 @@ _COMPARISONS: Final[dict[type[ast.cmpop], Callable[..., Array]]] = {
 }
 
 
-def evaluate(expr: str, variables: Mapping[str, ArrayLike], z: object) -> Array:
+def evaluate(expr: Expression, variables: Mapping[str, ArrayLike], z: object) -> Array:
     """Return the value of a normalised expression.
 
     Parameters
     ----------
-    expr : str
-        Normalised text: see `semiring.operators.expression`.
+    expr : semiring.operators.expression.Expression
     variables : mapping of str to array or scalar
         Values that already have the operator's types; they broadcast against each other.
     z : dtype
@@ -422,12 +422,7 @@ def evaluate(expr: str, variables: Mapping[str, ArrayLike], z: object) -> Array:
     if records.concerns(expr, target, *(value.dtype for value in values.values())):
         return evaluated_leaves(evaluate, expr, values, target)
     with np.errstate(all="ignore"):
-        return cast(_value(_parsed(expr), values), target)
-
-
-@functools.lru_cache(maxsize=1024)
-def _parsed(expr: str) -> ast.expr:
-    return ast.parse(expr, mode="eval").body
+        return cast(_value(expr.tree, values), target)
 
 
 def _value(node: ast.expr, variables: Mapping[str, Array]) -> Array:

@@ -10,6 +10,7 @@ import numpy as np
 
 from semiring.dtypes import DType, is_record
 from semiring.engines.numpy_helpers import evaluate
+from semiring.operators.expression import Expression
 from semiring.record_types import frozen
 
 __all__ = ["evaluate_scalars", "scalar"]
@@ -25,13 +26,13 @@ def scalar(value: Array, dtype: DType) -> np.generic:
     return made
 
 
-def evaluate_scalars(expr: str, z: DType, operands: Iterable[tuple[str, np.generic]]) -> np.generic:
+def evaluate_scalars(expr: Expression, z: DType, operands: Iterable[tuple[str, np.generic]]) -> np.generic:
     """Evaluate for scalars that already have the operator's types; results are cached."""
     # The cache key is the bytes: -0.0 equals 0.0, and NaN does not equal itself.
     return _evaluated(expr, z, tuple([(name, value.dtype, value.tobytes()) for name, value in operands]))
 
 
 @functools.lru_cache(maxsize=1024)
-def _evaluated(expr: str, z: DType, operands: tuple[tuple[str, DType, bytes], ...]) -> np.generic:
+def _evaluated(expr: Expression, z: DType, operands: tuple[tuple[str, DType, bytes], ...]) -> np.generic:
     variables = {name: np.frombuffer(raw, dtype)[0] for name, dtype, raw in operands}
     return scalar(evaluate(expr, variables, z), z)

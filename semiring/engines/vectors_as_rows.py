@@ -5,7 +5,6 @@ For an engine whose vectors of several operands have a slot for each index: on 1
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from typing import Any
 
@@ -98,5 +97,4 @@ def _of_row(op: TypedBinary) -> TypedBinary:
     """Return the operator with positions in a row in place of those in a column."""
     if not op.uses & _POSITIONS.keys():
         return op
-    expr = re.sub(r"[A-Za-z_]\w*", lambda word: _POSITIONS.get(word.group(), word.group()), op.expr)
-    return replace(op, name=f"{op.name}_of_row", expr=expr)
+    return replace(op, name=f"{op.name}_of_row", expr=op.expr.renamed(_POSITIONS))

@@ -125,7 +125,7 @@ def _called(op: Any, operand: Any, thunk: Any) -> Formula:
     """Return an operator of one value, which may have a thunk or a bound side:  sin(A), minus(2, A), tril(A, -1)."""
     if "k" not in op.uses:
         return (f"{op.name}(", operand, ")")
-    first = op.expr.find("k") < op.expr.find("x") if "x" in op.uses else False
+    first = [name for name in op.expr.variables if name in ("k", "x")] == ["k", "x"]
     return (f"{op.name}({thunk}, ", operand, ")") if first else (f"{op.name}(", operand, f", {thunk})")
 
 

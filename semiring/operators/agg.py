@@ -24,6 +24,7 @@ from semiring.dtypes import INT64, DType, lookup, widest
 from semiring.exceptions import DomainMismatch, InvalidOperator, UnknownOperator
 from semiring.operators import monoid, table
 from semiring.operators.describe import describe
+from semiring.operators.expression import Expression
 from semiring.operators.families import Binary, IndexUnary, Monoid, Unary
 from semiring.operators.lookup import lookup_monoid
 from semiring.operators.types import TypedBinary, TypedIndexUnary, TypedMonoid, TypedUnary, dispatch
@@ -170,7 +171,7 @@ class Aggregator:
         if self.composite:
             return f"{self!r}: a function of {', '.join(map(repr, self.composite))}."
         parts = [f"{part.monoid.name} of {part.init.expr}" for part in self.parts]
-        steps = [step.operator.expr for step in self.steps]
+        steps = [step.operator.expr.text for step in self.steps]
         return f"{self!r}: {', '.join(parts)}" + (f"; then {', '.join(steps)}." if steps else ".")
 
     def __getitem__(self, dtype: object) -> TypedAggregator:
@@ -357,12 +358,12 @@ def lookup_agg(obj: object) -> Aggregator:
 
 
 def _part(collect: Monoid, expr: str) -> Part:
-    return Part(collect, IndexUnary("entry", expr, z="infer", builtin=False))
+    return Part(collect, IndexUnary("entry", Expression(expr), z="infer", builtin=False))
 
 
 def _of(expr: str, left: int, right: int | None = None) -> Step:
     operator = Unary if right is None else Binary
-    return Step(operator("finish", expr, z="infer", builtin=False), left, right)
+    return Step(operator("finish", Expression(expr), z="infer", builtin=False), left, right)
 
 
 def _row(name: str, *rows: Part | Step, at: str = "", gives: str = "") -> Aggregator:
@@ -378,7 +379,7 @@ def _wide(name: str, *rows: Part | Step) -> Aggregator:
     return made
 
 
-_SAME: Final = IndexUnary("entry", "x", z="infer", builtin=False)
+_SAME: Final = IndexUnary("entry", Expression("x"), z="infer", builtin=False)
 
 # A sum that a later step divides is computed in floating point.
 _SUM: Final = _part(monoid.plus, "x * 1.0")

@@ -10,6 +10,7 @@ import math
 
 from semiring.dtypes import ALL, BOOL, FLOATS, INTEGERS, ORDERED, DType
 from semiring.operators import table
+from semiring.operators.expression import Expression
 from semiring.operators.families import Binary
 from semiring.operators.family import POSITION_TYPES
 from semiring.operators.lookup import lookup_binary
@@ -30,7 +31,7 @@ def _row(
     alias: str = "",
     counts: bool = False,
 ) -> Binary:
-    made = Binary(name, expr, types, z, laws=laws, follows=follows, counts=counts)
+    made = Binary(name, Expression(expr), types, z, laws=laws, follows=follows, counts=counts)
     table.add(made, *alias.split())
     return made
 

@@ -122,7 +122,7 @@ class Binary(BinaryRelations, ScalarFamily[TypedBinary]):
         return "s" in self.laws
 
     def _describe(self) -> str:
-        return ", ".join([self.expr, *(_LAWS[letter] for letter in self.laws)])
+        return ", ".join([self.expr.text, *(_LAWS[letter] for letter in self.laws)])
 
     def typed(self, x: object, y: object = None) -> TypedBinary:
         """Return the operator for operands of types `x` and `y` (by default that of x).

@@ -13,7 +13,7 @@ from semiring.dtypes import name as name_of
 from semiring.exceptions import DomainMismatch, UnsupportedType
 from semiring.operators.attributes import has_type
 from semiring.operators.describe import describe
-from semiring.operators.expression import used_variables
+from semiring.operators.expression import Expression
 from semiring.operators.infer import infer
 from semiring.operators.types import (
     TypedBinary,
@@ -173,7 +173,7 @@ class ScalarFamily(Family[T]):
     `orig_func` is the Python function that a user-defined operator was made of, else None; pickles lack it.
     """
 
-    expr: str
+    expr: Expression
     supported: tuple[DType, ...] = ALL
     z: DType | str = "same"
     otherwise: DType | None = field(default=None, kw_only=True)
@@ -182,7 +182,7 @@ class ScalarFamily(Family[T]):
     @property
     def uses(self) -> frozenset[str]:
         """The variables that the expression reads."""
-        return used_variables(self.expr)
+        return self.expr.uses
 
     @property
     def positional(self) -> bool:
@@ -201,7 +201,7 @@ class ScalarFamily(Family[T]):
         return found
 
     def _describe(self) -> str:
-        return self.expr
+        return self.expr.text
 
     def _result(self, dtype: DType, **variables: DType) -> DType:
         if self.z == "infer" or dtype.kind == "c":  # `infer` refuses functions that complex numbers lack

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from semiring.dtypes import ALL, BOOL, FP64, INT64, ORDERED, DType
 from semiring.operators import table
+from semiring.operators.expression import Expression
 from semiring.operators.families import IndexUnary
 from semiring.operators.family import POSITION_TYPES
 from semiring.operators.lookup import lookup_indexunary
@@ -15,7 +16,7 @@ from semiring.operators.types import TypedIndexUnary
 
 
 def _row(name: str, expr: str, types: tuple[DType, ...], z: DType | str = "same") -> IndexUnary:
-    made = IndexUnary(name, expr, types, z)
+    made = IndexUnary(name, Expression(expr), types, z)
     table.add(made)
     return made
 

@@ -16,6 +16,7 @@ import numpy as np
 
 from semiring.dtypes import BOOL, FC64, FP32, FP64, INT64, DType, complex_type, real_type, unify
 from semiring.exceptions import DomainMismatch
+from semiring.operators.expression import Expression
 from semiring.operators.records import concerns, lowered
 from semiring.operators.vocabulary import HELPERS, ON_COMPLEX
 from semiring.record_types import leaves
@@ -27,13 +28,12 @@ _Kind = DType | type[int] | type[float] | type[complex]
 _FIXED: Final[dict[str, DType]] = {"bool": BOOL, "int64": INT64, "float64": FP64}
 
 
-def infer(expr: str, variables: Mapping[str, DType], where: str = "expression") -> DType:
+def infer(expr: Expression, variables: Mapping[str, DType], where: str = "expression") -> DType:
     """Return the type of the value of `expr`.
 
     Parameters
     ----------
-    expr : str
-        Normalised text.
+    expr : Expression
     variables : mapping of str to numpy.dtype
         The type of each variable.
     where : str
@@ -47,11 +47,11 @@ def infer(expr: str, variables: Mapping[str, DType], where: str = "expression") 
 
     Examples
     --------
-    >>> infer("abs(x - y)", {"x": np.dtype("int8"), "y": np.dtype("int8")})
+    >>> infer(Expression("abs(x - y)"), {"x": np.dtype("int8"), "y": np.dtype("int8")})
     dtype('int8')
     """
     if not concerns(expr, *variables.values()):
-        return infer_number(expr, variables, where)
+        return infer_number(expr.tree, variables, where)
     found = lowered(expr, variables, where)
     numbers = {
         f"{key}_{number}": leaf.dtype
@@ -59,13 +59,13 @@ def infer(expr: str, variables: Mapping[str, DType], where: str = "expression") 
         if dtype.names
         for number, leaf in enumerate(leaves(dtype))
     }
-    types = [infer_number(text, {**variables, **numbers}, where) for text in found.texts]  # checks every leaf
+    types = [infer_number(leaf.tree, {**variables, **numbers}, where) for leaf in found.leaves]  # checks every leaf
     return types[0] if found.dtype is None else found.dtype
 
 
-def infer_number(expr: str, variables: Mapping[str, DType], where: str) -> DType:
+def infer_number(tree: ast.expr, variables: Mapping[str, DType], where: str) -> DType:
     """Return the type of an expression on numbers, as `infer`."""
-    return _dtype_of(_type(ast.parse(expr, mode="eval").body, variables, where))
+    return _dtype_of(_type(tree, variables, where))
 
 
 def _dtype_of(kind: _Kind) -> DType:

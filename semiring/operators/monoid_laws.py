@@ -19,7 +19,6 @@ import numpy as np
 from semiring.dtypes import BOOL, FP64, INT64, DType
 from semiring.exceptions import DomainMismatch, InvalidValue
 from semiring.operators.constants import constant
-from semiring.operators.records import concerns
 
 if TYPE_CHECKING:
     from semiring.operators.families import Monoid
@@ -118,7 +117,7 @@ def check_laws(monoid: Monoid, where: str) -> None:
     InvalidValue
         Where it is not associative or not commutative, or the identity changes an operand; with a counterexample.
     """
-    if isinstance(monoid.identity, (tuple, np.void)) or concerns(monoid.op.expr):  # records are not drawn here
+    if isinstance(monoid.identity, (tuple, np.void)) or monoid.op.expr.has_records:  # records are not drawn here
         return
     types = monoid.types
     if not types:
@@ -167,7 +166,7 @@ def _counterexample(monoid: TypedMonoid, domain: tuple[float, ...]) -> str:
 
 def _is_evaluated(op: TypedBinary) -> bool:
     """Whether NumPy evaluates the expression here."""
-    names = compile(op.expr, "<operator>", "eval").co_names
+    names = compile(op.expr.text, "<operator>", "eval").co_names
     return op.uses <= {"x", "y"} and set(names) <= _NAMES.keys() | {"x", "y"}
 
 
@@ -176,7 +175,7 @@ def _evaluated(op: TypedBinary, x: Any, y: Any) -> Any:
     if op.z == BOOL:  # computed as integers, as in C++
         x, y = x.astype(INT64), y.astype(INT64)
     # Safe to evaluate: normalised text contains only arithmetic and these functions.
-    made = eval(op.expr, {"__builtins__": {}, **_NAMES, "x": x, "y": y})
+    made = eval(op.expr.text, {"__builtins__": {}, **_NAMES, "x": x, "y": y})
     return np.broadcast_to(np.asarray(made).astype(op.z), np.shape(x))
 
 

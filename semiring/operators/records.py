@@ -3,7 +3,7 @@
 In a normalised expression ``x.a``, ``x['a b']`` and ``x[0]`` read a field or an element, ``(p, q)`` makes a record of
 the type that its place requires, and ``{'a': p, 'b': q}`` one of a type of its own.  Records are compared by ``==``
 and ``!=``, and chosen by ``select``.  With the types of the variables known, `lowered` replaces records by their
-leaves: number 3 of `x` is the variable ``x_3``.  Engines load the leaves that the texts read, evaluate these as any
+leaves: number 3 of `x` is the variable ``x_3``.  Engines load the leaves that these read, evaluate these as any
 other expression, and store the results: none of them interprets records itself.
 """
 
@@ -18,16 +18,17 @@ import numpy as np
 
 from semiring.dtypes import DType, is_record, lookup, name
 from semiring.exceptions import DomainMismatch
+from semiring.operators.expression import Expression
 from semiring.record_types import field_of, is_array, leaves
 
-__all__ = ["Lowered", "concerns", "leaf_of", "lowered", "texts"]
+__all__ = ["Lowered", "by_leaf", "concerns", "leaf_of", "lowered"]
 
 
 class Lowered(NamedTuple):
-    """The texts of an expression's leaves, and the record that they make; one text and None for a number."""
+    """The expressions of the leaves, and the record that they make; one expression and None for a number."""
 
     dtype: DType | None
-    texts: tuple[str, ...]
+    leaves: tuple[Expression, ...]
 
 
 class _Record(NamedTuple):
@@ -44,28 +45,20 @@ class _Tuple(NamedTuple):
 
 
 _Part = ast.expr | _Record | _Tuple
-_SYNTAX = (ast.Attribute, ast.Subscript, ast.Tuple, ast.Dict)
 
 
-def concerns(expr: str, *dtypes: DType) -> bool:
+def concerns(expr: Expression, *dtypes: DType) -> bool:
     """Whether an expression on these types, or on its own, reads or makes records."""
-    return any(map(is_record, dtypes)) or _has_syntax(expr)
-
-
-@functools.lru_cache(maxsize=1024)
-def _has_syntax(expr: str) -> bool:
-    if not any(sign in expr for sign in ".[{,"):
-        return False
-    return any(isinstance(node, _SYNTAX) for node in ast.walk(ast.parse(expr, mode="eval")))
+    return any(map(is_record, dtypes)) or expr.has_records
 
 
 def leaf_of(variable: str) -> tuple[str, int]:
-    """Return (``"x"``, 3) for the variable ``x_3`` of a lowered text."""
+    """Return (``"x"``, 3) for the variable ``x_3`` of a lowered expression."""
     origin, _, number = variable.rpartition("_")
     return origin, int(number)
 
 
-def lowered(expr: str, variables: Mapping[str, DType], where: str = "expression") -> Lowered:
+def lowered(expr: Expression, variables: Mapping[str, DType], where: str = "expression") -> Lowered:
     """Return the expression on the leaves of its variables.
 
     Raises
@@ -77,18 +70,20 @@ def lowered(expr: str, variables: Mapping[str, DType], where: str = "expression"
 
 
 @functools.lru_cache(maxsize=1024)
-def _lowered(expr: str, variables: tuple[tuple[str, DType], ...], where: str) -> Lowered:
+def _lowered(expr: Expression, variables: tuple[tuple[str, DType], ...], where: str) -> Lowered:
     lowering = _Lowering(dict(variables), where)
-    made = lowering.part(ast.parse(expr, mode="eval").body)
+    made = lowering.part(expr.tree)
     if isinstance(made, _Tuple):
         made = lowering.fitted(made)
     if isinstance(made, _Record):
-        return Lowered(lookup(made.dtype), tuple(map(ast.unparse, made.nodes)))
-    return Lowered(None, (ast.unparse(made),))
+        return Lowered(lookup(made.dtype), tuple(map(Expression.of, made.nodes)))
+    return Lowered(None, (Expression.of(made),))
 
 
-def texts(expr: str, variables: Mapping[str, DType], z: DType, where: str = "expression") -> tuple[str, ...]:
-    """Return one text for each leaf of the result type `z`: a number becomes every leaf, a record one of equal fields.
+def by_leaf(
+    expr: Expression, variables: Mapping[str, DType], z: DType, where: str = "expression"
+) -> tuple[Expression, ...]:
+    """Return one expression for each leaf of the type `z`: a number becomes every leaf, a record one of equal fields.
 
     Raises
     ------
@@ -98,10 +93,10 @@ def texts(expr: str, variables: Mapping[str, DType], z: DType, where: str = "exp
     found = lowered(expr, variables, where)
     expected = leaves(z)
     if found.dtype is None:
-        return found.texts * len(expected)
+        return found.leaves * len(expected)
     if not is_record(z) or [leaf.path for leaf in leaves(found.dtype)] != [leaf.path for leaf in expected]:
         raise DomainMismatch(f"{where}: a record {name(found.dtype)} cannot become {name(z)}")
-    return found.texts
+    return found.leaves
 
 
 class _Lowering:
@@ -183,7 +178,7 @@ class _Lowering:
                 fields.append((field, made.dtype))
                 nodes += made.nodes
             else:
-                fields.append((field, infer_number(ast.unparse(made), {**self.variables, **numbers}, self.where)))
+                fields.append((field, infer_number(made, {**self.variables, **numbers}, self.where)))
                 nodes.append(made)
         return _Record(np.dtype(fields, align=True), nodes)
 

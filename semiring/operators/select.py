@@ -7,6 +7,7 @@ from typing import Any
 from semiring.dtypes import ALL, BOOL, ORDERED, DType
 from semiring.exceptions import InvalidValue
 from semiring.operators import table
+from semiring.operators.expression import Expression
 from semiring.operators.families import IndexUnary, Select
 from semiring.operators.lookup import lookup_select
 from semiring.operators.registration import registration
@@ -14,7 +15,7 @@ from semiring.operators.types import TypedIndexUnary, dispatch
 
 
 def _row(name: str, expr: str, types: tuple[DType, ...] = ALL) -> Select:
-    made = Select(name, expr, types, BOOL)
+    made = Select(name, Expression(expr), types, BOOL)
     table.add(made)
     return made
 
@@ -34,7 +35,7 @@ class By:
     def __init__(self, name: str, variable: str) -> None:
         self.name = name
         self._operators = {
-            comparison: Select(f"{name}{comparison}", f"{variable} {symbol} k", ALL, BOOL, builtin=False)
+            comparison: Select(f"{name}{comparison}", Expression(f"{variable} {symbol} k"), ALL, BOOL, builtin=False)
             for comparison, symbol in _COMPARISONS.items()
         }
 

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from semiring.dtypes import BOOL, COMPLEX, FLOATS
 from semiring.exceptions import InvalidValue
+from semiring.operators.expression import Expression
 from semiring.operators.families import Binary
 
 __all__ = ["IsClose", "is_close"]
@@ -65,7 +66,7 @@ def is_close(rel_tol: float = _REL_TOL, abs_tol: float = 0.0) -> Binary:
     if not (0 <= rel_tol < math.inf and 0 <= abs_tol < math.inf):
         raise InvalidValue(f"isclose: tolerances must be numbers from 0, got {rel_tol} and {abs_tol}")
     bound = f"{rel_tol!r} * max(abs(x), abs(y))"
-    expr = f"lor(x == y, abs(x - y) <= {f'max({bound}, {abs_tol!r})' if abs_tol else bound})"
+    expr = Expression(f"lor(x == y, abs(x - y) <= {f'max({bound}, {abs_tol!r})' if abs_tol else bound})")
     if (rel_tol, abs_tol) == (_REL_TOL, 0.0):
         return IsClose("isclose", expr, FLOATS + COMPLEX, BOOL, laws="c")
     return Binary(

@@ -18,7 +18,7 @@ from semiring.dtypes import DType, is_record
 from semiring.dtypes import name as name_of
 from semiring.exceptions import InvalidType, UnsupportedType
 from semiring.operators.attributes import TypedRelations
-from semiring.operators.expression import used_variables
+from semiring.operators.expression import Expression
 from semiring.record_types import spelled
 
 __all__ = ["TypedBinary", "TypedIndexUnary", "TypedMonoid", "TypedSemiring", "TypedUnary"]
@@ -124,8 +124,8 @@ def _short(dtype: DType) -> str:
     return f"{dtype.str[1:]}{_digest(spelled(dtype))}" if is_record(dtype) else dtype.str[1:]
 
 
-def _digest(expr: str) -> str:
-    return f"{zlib.crc32(expr.encode()):08x}"
+def _digest(text: str) -> str:
+    return f"{zlib.crc32(text.encode()):08x}"
 
 
 @dataclass(frozen=True)
@@ -137,19 +137,19 @@ class TypedUnary(_Callable):
     name: str
     x: DType
     z: DType
-    expr: str
+    expr: Expression
     # The family that this is from, or None.
     parent: Any = field(default=None, compare=False, repr=False)
 
     @cached_property
     def uses(self) -> frozenset[str]:
         """The variables that the expression reads."""
-        return used_variables(self.expr)
+        return self.expr.uses
 
     @cached_property
     def key(self) -> str:
         """A short identifier that is the same in every process; it covers types and expression."""
-        return f"{self.name}_{_short(self.x)}{_short(self.z)}_{_digest(self.expr)}"
+        return f"{self.name}_{_short(self.x)}{_short(self.z)}_{_digest(self.expr.text)}"
 
     @property
     def dtype(self) -> DType:
@@ -174,7 +174,7 @@ class TypedBinary(_Callable):
     x: DType
     y: DType
     z: DType
-    expr: str
+    expr: Expression
     laws: frozenset[str] = field(default=frozenset(), compare=False)
     # The family that this is from, or None.
     parent: Any = field(default=None, compare=False, repr=False)
@@ -182,13 +182,13 @@ class TypedBinary(_Callable):
     @cached_property
     def uses(self) -> frozenset[str]:
         """The variables that the expression reads; ``pair`` reads none, ``first`` reads x."""
-        return used_variables(self.expr)
+        return self.expr.uses
 
     @cached_property
     def key(self) -> str:
         """A short identifier that is the same in every process; it covers types and expression."""
         types = _short(self.x) + _short(self.y) + _short(self.z)
-        return f"{self.name}_{types}_{_digest(self.expr)}"
+        return f"{self.name}_{types}_{_digest(self.expr.text)}"
 
     @property
     def dtype(self) -> DType:
@@ -210,20 +210,20 @@ class TypedIndexUnary(_Callable):
     x: DType
     k: DType
     z: DType
-    expr: str
+    expr: Expression
     # The family that this is from, or None.
     parent: Any = field(default=None, compare=False, repr=False)
 
     @cached_property
     def uses(self) -> frozenset[str]:
         """The variables that the expression reads."""
-        return used_variables(self.expr)
+        return self.expr.uses
 
     @cached_property
     def key(self) -> str:
         """A short identifier that is the same in every process; it covers types and expression."""
         types = _short(self.x) + _short(self.k) + _short(self.z)
-        return f"{self.name}_{types}_{_digest(self.expr)}"
+        return f"{self.name}_{types}_{_digest(self.expr.text)}"
 
     @property
     def dtype(self) -> DType:
@@ -255,6 +255,11 @@ class TypedMonoid(_Callable):
     def name(self) -> str:  # type: ignore[override]
         """The name of the monoid, which is that of its operator."""
         return self.op.name
+
+    @cached_property
+    def expr(self) -> Expression:
+        """The expression of the operator."""
+        return self.op.expr
 
     @cached_property
     def dtype(self) -> DType:

@@ -19,19 +19,19 @@ from typing import Any, Final
 import numpy as np
 
 from semiring.exceptions import InvalidType, UdfParseError
-from semiring.operators.expression import Normaliser, Text, normalise
+from semiring.operators.expression import Expression, normalise
+from semiring.operators.normaliser import ATOM, Normaliser, Text
 from semiring.operators.udf_bytecode import decompile
 from semiring.operators.vocabulary import ALIASES, HELPERS, SYMBOLS, VARIABLES
 
 __all__ = ["expression_of"]
 
-_ATOM: Final = 5
 _Function = ast.FunctionDef | ast.Lambda
 # More statements than this come from branches that double repeatedly, not from a hand-written function.
 _MAX_STEPS: Final = 2000
 
 
-def expression_of(function: Callable[..., Any] | str, kind: str, where: str) -> str:
+def expression_of(function: Callable[..., Any] | str, kind: str, where: str) -> Expression:
     """Return the normalised expression of a Python function or of an expression text.
 
     Parameters
@@ -58,9 +58,8 @@ def expression_of(function: Callable[..., Any] | str, kind: str, where: str) -> 
         raise InvalidType(f"{where}: expected a Python function or an expression, got {function!r}")
     node, source = _definition(function.__code__, where)
     maker = Normaliser(_parameters(function, node, kind, where), where, _resolver(function), source)
-    if isinstance(node, ast.Lambda):
-        return maker.convert(node.body).text
-    return _Statements(maker).run(node).text
+    made = maker.convert(node.body) if isinstance(node, ast.Lambda) else _Statements(maker).run(node)
+    return Expression(made.text)
 
 
 @functools.lru_cache(maxsize=256)
@@ -136,7 +135,7 @@ def _parameters(function: types.FunctionType, node: _Function, kind: str, where:
         if variable is None:
             expected, got = ", ".join(variables), ", ".join(free)
             raise UdfParseError(f"{where}: too many parameters; expected at most ({expected}), got ({got})")
-        made[name] = Text(variable, _ATOM)
+        made[name] = Text(variable, ATOM)
     literals = Normaliser({}, where)
     for name, value in constants.items():
         if not isinstance(value, (bool, int, float, complex, np.bool_, np.number)):
@@ -204,7 +203,7 @@ class _Statements:
                     yes = self._block(body + rest, function)
                     maker.variables = before
                     no = self._block(orelse + rest, function)
-                    return Text(f"select({condition.text}, {yes.text}, {no.text})", _ATOM)
+                    return Text(f"select({condition.text}, {yes.text}, {no.text})", ATOM)
                 case ast.For() | ast.While():
                     maker.fail(statement, "loops are not allowed in an operator; write it as one expression")
                 case _:

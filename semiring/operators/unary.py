@@ -10,6 +10,7 @@ import math
 
 from semiring.dtypes import ALL, BOOL, COMPLEX, FLOATS, INTEGERS, ORDERED, REALS, DType
 from semiring.operators import table
+from semiring.operators.expression import Expression
 from semiring.operators.families import IndexUnary, Unary
 from semiring.operators.family import POSITION_TYPES
 from semiring.operators.lookup import lookup_unary
@@ -21,13 +22,13 @@ FIELDS = FLOATS + COMPLEX
 
 
 def _row(name: str, expr: str, types: tuple[DType, ...] = ALL, z: DType | str = "same", alias: str = "") -> Unary:
-    made = Unary(name, expr, types, z)
+    made = Unary(name, Expression(expr), types, z)
     table.add(made, *alias.split())
     return made
 
 
 def _position(name: str, expr: str) -> IndexUnary:
-    made = IndexUnary(name, expr, POSITION_TYPES)
+    made = IndexUnary(name, Expression(expr), POSITION_TYPES)
     table.add(made)
     table.add(made, kind="unary")
     return made

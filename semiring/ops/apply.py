@@ -19,7 +19,6 @@ from ..engines.spec import Apply
 from ..exceptions import DomainMismatch, InvalidType, InvalidValue, UnknownOperator
 from ..formats import CSR, VectorStore, with_values
 from ..operators import table
-from ..operators.expression import renamed
 from ..operators.families import IndexUnary
 from ..operators.types import TypedBinary, TypedIndexUnary, TypedUnary
 from ..symbolic import Symbolic
@@ -63,7 +62,7 @@ class _Known(NamedTuple):
 
 def _without_engine(a: S, op: TypedIndexUnary, k: np.generic) -> S | None:
     """Return the result where it needs no kernel (the same store, or one value for all entries), else None."""
-    if op.expr == "x" and op.z == a.dtype and op.x == a.dtype:
+    if op.expr.projection == "x" and op.z == a.dtype and op.x == a.dtype:
         return a
     if op.uses & {"i", "j"} or ("x" in op.uses and a.iso is None):
         return None
@@ -178,8 +177,7 @@ def without_thunk(op: TypedUnary) -> TypedIndexUnary:
 def _bound(op: TypedBinary, *, left: bool) -> TypedIndexUnary:
     """Return the operator of one value, with the left or the right operand bound."""
     names, k, x = (_LEFT, op.x, op.y) if left else (_RIGHT, op.y, op.x)
-    expr = renamed(op.expr, names)
-    return TypedIndexUnary(op.name, x, k, op.z, expr)
+    return TypedIndexUnary(op.name, x, k, op.z, op.expr.renamed(names))
 
 
 def scalar_dtype(value: Any, beside: np.dtype[Any]) -> np.dtype[Any]:

@@ -6,7 +6,6 @@ op(u(i), A(i, j)).
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from typing import cast
 
@@ -49,8 +48,8 @@ def scaled(a: CSR, u: VectorStore, op: TypedBinary, *, by_rows: bool) -> Plan[CS
     if isinstance(u, Full) or in_parts(u.device):
         return Plan("scale", a.shape, op.z, a.device, Scale(a, cast(Full, u), op, by_rows))
     # In a product the diagonal entry has two equal positions; element by element both operands have the same.
-    changed, by = (("xj", "yj"), (u, a)) if by_rows else (("yi", "xi"), (a, u))
-    op = replace(op, expr=re.sub(rf"\b{changed[0]}\b", changed[1], op.expr))
+    changed, by = ({"xj": "yj"}, (u, a)) if by_rows else ({"yi": "xi"}, (a, u))
+    op = replace(op, expr=op.expr.renamed(changed))
     semiring = TypedSemiring(monoid.any.typed(op.z), op)
     x, y = (diagonal_matrix(side) if isinstance(side, VectorStore) else side for side in by)
     return mxm(x, y, semiring)

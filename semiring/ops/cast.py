@@ -14,7 +14,8 @@ from ..engines.numpy_helpers import cast as cast_values
 from ..engines.spec import Apply
 from ..exceptions import InvalidType, InvalidValue
 from ..formats import CSR, Store, VectorStore, with_values
-from ..operators.records import texts
+from ..operators.expression import Expression
+from ..operators.records import by_leaf
 from ..operators.types import TypedBinary, TypedIndexUnary
 from ..record_types import of_value
 from ..symbolic import Symbolic
@@ -26,13 +27,13 @@ _PYTHON = {"b": bool, "i": int, "u": int}
 @cache
 def typed_second(dtype: np.dtype[Any]) -> TypedBinary:
     """Z = y, all of one type."""
-    return TypedBinary("second", dtype, dtype, dtype, "y")
+    return TypedBinary("second", dtype, dtype, dtype, Expression("y"))
 
 
 @cache
 def typed_identity(source: np.dtype[Any], target: np.dtype[Any]) -> TypedIndexUnary:
     """Z = x, cast."""
-    return TypedIndexUnary("identity", source, np.dtype(np.bool_), target, "x")
+    return TypedIndexUnary("identity", source, np.dtype(np.bool_), target, Expression("x"))
 
 
 def cast_scalar(value: Any, dtype: np.dtype[Any]) -> np.generic:
@@ -75,7 +76,7 @@ def cast_store(store: S, dtype: np.dtype[Any], engine: str) -> S:
     if store.dtype == dtype:
         return store
     if is_record(store.dtype):
-        texts("x", {"x": store.dtype}, dtype, "cast")  # raises where the type cannot hold the records
+        by_leaf(Expression("x"), {"x": store.dtype}, dtype, "cast")  # raises where the type cannot hold the records
     if store.iso is not None:
         return with_values(store, dtype, None, cast_scalar(store.iso, dtype))
     return cast(S, registry.run(Apply(store, typed_identity(store.dtype, dtype), np.bool_(False)), engine))

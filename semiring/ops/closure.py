@@ -134,12 +134,12 @@ def _reaches_infinity(q: Closure, closed: VectorStore, engine: str) -> bool:
     if q.semiring.z.kind != "f":
         return False
     extreme = [scalar_value(registry.run(ReduceScalar(u, q.semiring.add), engine)) for u in (closed, q.frontier)]
-    worst = -np.inf if q.semiring.add.op.expr == "min(x, y)" else np.inf
+    worst = -np.inf if q.semiring.add.expr.order < 0 else np.inf
     return bool(extreme[0] == worst != extreme[1])
 
 
 def _check_parents(typed: TypedSemiring) -> None:
-    if typed.add.op.expr not in ("min(x, y)", "max(x, y)") or typed.z.kind == "c":
+    if not typed.add.expr.order or typed.z.kind == "c":
         raise DomainMismatch(
             f"closure_with_parents: the value of an entry is that of one path under min or max only, got {typed.name}"
         )
@@ -181,7 +181,8 @@ def final_on_arrival(frontier: VectorStore | CSR, a: CSR, semiring: TypedSemirin
         return True
     mult = semiring.mult
     # By their expressions: a user-defined operator may have the name of a built-in one.
-    if frontier.iso is None or a.iso is None or (semiring.add.op.expr, mult.expr) != ("min(x, y)", "x + y"):
+    shortest = semiring.add.expr.order < 0 and mult.expr.is_addition
+    if frontier.iso is None or a.iso is None or not shortest:
         return False
     start, weight = frontier.iso.item(), a.iso.item()
     if mult.z.kind == "f":

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -48,8 +47,8 @@ class InnerPlan(NamedTuple):
         if row is not None:
             return partial(scalar_value, registry.call(row, spec))
         # As a factor u is a row, but element by element both are columns: its row and column are swapped.
-        expr = re.sub(r"\bx([ij])\b", lambda word: "xj" if word.group(1) == "i" else "xi", typed.mult.expr)
-        products: Plan[VectorStore] = ewise_mult(u, v, replace(typed.mult, expr=expr))
+        op = replace(typed.mult, expr=typed.mult.expr.renamed({"xi": "xj", "xj": "xi"}))
+        products: Plan[VectorStore] = ewise_mult(u, v, op)
         return reduce_scalar(products.into(), typed.add)
 
     def value(self) -> np.generic | None:

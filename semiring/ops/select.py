@@ -44,15 +44,13 @@ def _of_product(a: Plan[S], op: TypedIndexUnary, k: np.generic) -> S | Plan[S]:
     return Plan("select", a.shape, a.dtype, a.device, Select(store, op, k))
 
 
-# Predicates of a position that hold for (j, i) where they hold for (i, j), if the thunk is 0.
-_SYMMETRIC = ("j == i + k", "j != i + k")
-
-
 def _keeps_symmetry(a: CSR, op: TypedIndexUnary, k: np.generic) -> bool:
     """Return whether it is known that (j, i) is selected wherever (i, j) is."""
     if op.uses <= {"x", "k"}:
         return structure.knows_symmetric(a, values=True)
-    return op.expr in _SYMMETRIC and not k and structure.knows_symmetric(a, values=False)
+    # With thunk 0, these hold for (j, i) where they hold for (i, j).
+    symmetric = op.expr.diagonal_condition in ("==", "!=") and not k
+    return symmetric and structure.knows_symmetric(a, values=False)
 
 
 def _symmetric(request: Select) -> CSR:

@@ -17,16 +17,17 @@ from semiring.engines.cpu.compile import kernel
 from semiring.engines.operands import Mask, Rows
 from semiring.engines.spec import Closure, Convert, ImportCSR, IsSymmetric, Link, Mxv, Transpose
 from semiring.formats import CSR, Bitmap, Full, IndexList, Pattern
+from semiring.operators.expression import Expression
 from semiring.operators.types import TypedBinary, TypedMonoid, TypedSemiring
 
 I4, F8, B1 = np.dtype(np.int32), np.dtype(np.float64), np.dtype(np.bool_)
 PLUS_TIMES = TypedSemiring(
-    TypedMonoid(TypedBinary("plus", F8, F8, F8, "x + y"), np.float64(0), None),
-    TypedBinary("times", F8, F8, F8, "x * y"),
+    TypedMonoid(TypedBinary("plus", F8, F8, F8, Expression("x + y")), np.float64(0), None),
+    TypedBinary("times", F8, F8, F8, Expression("x * y")),
 )
 MIN_PLUS = TypedSemiring(
-    TypedMonoid(TypedBinary("min", I4, I4, I4, "min(x, y)"), np.int32(2**31 - 1), np.int32(-(2**31))),
-    TypedBinary("plus", I4, I4, I4, "x + y"),
+    TypedMonoid(TypedBinary("min", I4, I4, I4, Expression("min(x, y)")), np.int32(2**31 - 1), np.int32(-(2**31))),
+    TypedBinary("plus", I4, I4, I4, Expression("x + y")),
 )
 
 
@@ -233,9 +234,10 @@ import numpy as np
 from semiring.engines import registry
 from semiring.engines.spec import Apply
 from semiring.formats import Full
+from semiring.operators.expression import Expression
 from semiring.operators.types import TypedIndexUnary
 f8 = np.dtype(np.float64)
-op = TypedIndexUnary("mine", f8, f8, f8, "max(x, k) * 3.0 + abs(x - k)")
+op = TypedIndexUnary("mine", f8, f8, f8, Expression("max(x, k) * 3.0 + abs(x - k)"))
 print(registry.run(Apply(Full(3, f8, np.array([1.0, 2.0, 5.0])), op, np.float64(2)), "cpu").values.tolist())
 """
 

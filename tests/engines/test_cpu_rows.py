@@ -9,10 +9,11 @@ from semiring.engines import registry
 from semiring.engines.operands import Index
 from semiring.engines.spec import Ewise, ExtractMatrix, Select
 from semiring.formats import CSR, Pattern
+from semiring.operators.expression import Expression
 from semiring.operators.types import TypedBinary, TypedIndexUnary
 
 I8 = np.dtype(np.int64)
-MINUS = TypedBinary("minus", I8, I8, I8, "x - y")
+MINUS = TypedBinary("minus", I8, I8, I8, Expression("x - y"))
 NCOLS = 900
 
 
@@ -60,7 +61,9 @@ def test_rows_of_any_lengths_combine(mode: str) -> None:
 def test_many_entries_are_selected_and_renumbered() -> None:
     a, _ = operands()
     x, left = dense(a)
-    over = registry.run(Select(a, TypedIndexUnary("valuegt", I8, I8, np.dtype(np.bool_), "x > k"), np.int64(50)), "cpu")
+    over = registry.run(
+        Select(a, TypedIndexUnary("valuegt", I8, I8, np.dtype(np.bool_), Expression("x > k")), np.int64(50)), "cpu"
+    )
     values, present = dense(over)
     np.testing.assert_array_equal(present, left & (x > 50))
     np.testing.assert_array_equal(values, np.where(x > 50, x, 0))

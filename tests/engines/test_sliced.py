@@ -23,6 +23,7 @@ from semiring.exceptions import OutOfMemory
 from semiring.formats import CSR, Full, Pattern
 from semiring.memory import allocation
 from semiring.operators import binary, select, semiring
+from semiring.operators.expression import Expression
 from semiring.operators.types import TypedIndexUnary
 from tests.compare import check, device_for, place, result_of
 from tests.draw import make_matrix, make_vector, matrix_of, seeds
@@ -145,7 +146,7 @@ def test_four_random_numbers_a_row_are_requested(engine: str, monkeypatch: pytes
 
 def test_one_value_of_compressed_entries_remains_one_value(engine: str) -> None:
     iso = in_kind(place(make_matrix(40, 40, INT64, 0.3, True, 1), device_for(engine)), "varint", "device", engine)
-    negative = TypedIndexUnary("negative", INT64, BOOL, INT64, "-x")
+    negative = TypedIndexUnary("negative", INT64, BOOL, INT64, Expression("-x"))
     spec = Apply(iso, negative, BOOL.type(False))
     made = registry.run(spec, engine)
     assert iso.iso is not None

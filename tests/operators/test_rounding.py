@@ -12,6 +12,7 @@ from semiring import Vector, agg, unary
 from semiring.dtypes import FP32, FP64
 from semiring.engines.numpy_helpers import evaluate
 from semiring.operators import lookup_unary
+from semiring.operators.expression import Expression
 
 # x, and x rounded with ties away from 0.
 TIES = [
@@ -54,7 +55,7 @@ def test_round_rounds_ties_away_from_zero(dtype: Any) -> None:
     number = ~np.isnan(expected)
     same(found[number], expected[number])
     assert np.isnan(found[~number]).all()
-    same(evaluate("round(x)", {"x": given}, dtype)[number], expected[number])
+    same(evaluate(Expression("round(x)"), {"x": given}, dtype)[number], expected[number])
 
 
 @pytest.mark.parametrize("dtype", [FP64, FP32], ids=str)

@@ -21,11 +21,12 @@ from semiring.formats import CSR, Pattern
 from semiring.memory import allocation
 from semiring.memory.budget import free_device_memory
 from semiring.operators import binary
+from semiring.operators.expression import Expression
 from semiring.operators.types import TypedBinary
 from tests.compare import assert_same, check, device_for, place
 from tests.draw import make_matrix, matrices
 
-PLACES = TypedBinary("places", INT64, INT64, INT64, "x + 7 * xi + 11 * xj + 13 * yi + 17 * yj")
+PLACES = TypedBinary("places", INT64, INT64, INT64, Expression("x + 7 * xi + 11 * xj + 13 * yi + 17 * yj"))
 # An operator of each kind, and the types of both operands, which differ from its own: values of both, and of one;
 # positions; neither.
 OPERATORS: list[tuple[TypedBinary, Any, Any]] = [

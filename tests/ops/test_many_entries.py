@@ -17,6 +17,7 @@ from semiring.engines.spec_fused import ReplaceRows
 from semiring.formats import CSR, Pattern
 from semiring.memory.arrays import to_host
 from semiring.operators import binary
+from semiring.operators.expression import Expression
 from semiring.operators.types import TypedBinary, TypedIndexUnary, TypedMonoid
 from tests.compare import device_for, place
 
@@ -33,14 +34,16 @@ SHAPES: dict[str, tuple[int, int, int, float, int | None, int | None]] = {
 }
 QUICK = ("skewed", "hypersparse")
 LOWER, UPPER, DIAGONAL, FIRST_COLUMNS, LAST_COLUMNS = (
-    TypedIndexUnary(name, FP32, INT64, BOOL, expr)
+    TypedIndexUnary(name, FP32, INT64, BOOL, Expression(expr))
     for name, expr in {
         "lower": "j <= i + k", "upper": "j >= i + k", "diagonal": "j == i + k", "first": "j <= k", "last": "j > k"
     }.items()
 )  # fmt: skip
-ABOVE = TypedIndexUnary("above", FP32, FP32, BOOL, "x > k")
+ABOVE = TypedIndexUnary("above", FP32, FP32, BOOL, Expression("x > k"))
 PLUS = binary.plus[FP32]
-LAST = TypedMonoid(TypedBinary("last", FP32, FP32, FP32, "y", frozenset({"associative"})), np.float32(0), None)
+LAST = TypedMonoid(
+    TypedBinary("last", FP32, FP32, FP32, Expression("y"), frozenset({"associative"})), np.float32(0), None
+)
 
 
 def drawn(shape: str, seed: int) -> Any:

@@ -15,10 +15,11 @@ from semiring.engines.spec_rows import Scale, Scan, SelectK
 from semiring.formats import CSR, Full
 from semiring.memory.arrays import to_host
 from semiring.operators import binary, monoid
+from semiring.operators.expression import Expression
 from semiring.operators.types import TypedBinary
 from tests.ops.test_many_entries import QUICK, SHAPES, drawn, run, store
 
-POSITIONS = TypedBinary("positions", FP32, INT64, INT64, "x + y + 3 * xi + 5 * yj")
+POSITIONS = TypedBinary("positions", FP32, INT64, INT64, Expression("x + y + 3 * xi + 5 * yj"))
 
 
 def _agrees(found: CSR, expected: Any) -> None:

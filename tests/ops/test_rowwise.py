@@ -17,11 +17,12 @@ from semiring.engines.spec_rows import HOW, Scale, Scan, SelectK, SortRows
 from semiring.exceptions import DimensionMismatch, InvalidValue
 from semiring.formats import CSR, Pattern
 from semiring.operators import binary, monoid
+from semiring.operators.expression import Expression
 from semiring.operators.types import TypedBinary
 from tests.compare import assert_same, check, check_invariants, device_for, place
 from tests.draw import contents, make_vector, matrices, ordered, seeds
 
-PLACES = TypedBinary("places", INT64, INT64, INT64, "x + 7 * xi + 11 * xj + 13 * yi + 17 * yj")
+PLACES = TypedBinary("places", INT64, INT64, INT64, Expression("x + 7 * xi + 11 * xj + 13 * yi + 17 * yj"))
 few = st.sampled_from((0, 1, 2, 5, 9, 33))
 # Operand types: each pair of types is another kernel.
 some = st.sampled_from((BOOL, INT8, FP64))

@@ -19,6 +19,7 @@ from ...engines.constants import arrivals
 from ...engines.operands import Mask
 from ...engines.spec import Closure, ClosureResult, Ewise, Keep, Mxv, Select, Step
 from ...formats import VectorStore
+from ...operators.expression import Expression
 from ...operators.types import TypedBinary, TypedIndexUnary, TypedMonoid
 from ..accounts import step
 from ..collected import Collected, has_slots
@@ -103,8 +104,8 @@ class _Union:
         """Add sums; return those that are new or have another value; NaN equals NaN, or a search would not end."""
         before, self.store = self.store, union(self.store, t, self._add)
         dtype, boolean = t.dtype, np.dtype(np.bool_)
-        differs = TypedBinary("differs", dtype, dtype, boolean, "land(x != y, lor(x == x, y == y))")
-        same = TypedIndexUnary("not", boolean, boolean, boolean, "lnot(x)")
+        differs = TypedBinary("differs", dtype, dtype, boolean, Expression("land(x != y, lor(x == x, y == y))"))
+        same = TypedIndexUnary("not", boolean, boolean, boolean, Expression("lnot(x)"))
         compared = registry.run(Ewise(self.store, before, differs, "intersect"), self._engine)
         kept = registry.run(Select(compared, same, np.bool_(False)), self._engine)
         return registry.run(Keep(self.store, Mask(kept, True, True)), self._engine)  # type: ignore[no-any-return]

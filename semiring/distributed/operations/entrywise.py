@@ -17,8 +17,6 @@ from ..parts import cut, cut_vector, globally, local, local_mask, matrix, packed
 from ..rules import grid_rule
 
 _POSITIONS = frozenset({"i", "j", "xi", "xj", "yi", "yj"})
-# Predicates of j - i, which hold of positions in a block with another thunk.
-_DIAGONALS = frozenset({"j <= i + k", "j >= i + k", "j == i + k", "j != i + k"})
 
 
 @grid_rule(Ewise)
@@ -29,7 +27,8 @@ def on_parts(q: Any, grid: Grid) -> Any:
     """Compute the part of the result from the parts of the operands."""
     op = getattr(q, "op", None)
     if grid.size > 1 and isinstance(op, (TypedBinary, TypedIndexUnary)) and op.uses & _POSITIONS:
-        if not (isinstance(q, Select) and isinstance(q.a, CSR) and q.op.expr in _DIAGONALS):
+        # Conditions on a diagonal hold of positions in a block with another thunk.
+        if not (isinstance(q, Select) and isinstance(q.a, CSR) and q.op.expr.diagonal_condition):
             return _with_positions(q, grid)
         of_k: Any = q.k.dtype
         limits, shift = np.iinfo(of_k), grid.rows(q.a.nrows)[0] - grid.cols(q.a.ncols)[0]

@@ -130,9 +130,8 @@ def _shift(q: Mxv, outer: int, inner: int) -> int | None:
     )
     if not any(first[name] for name in mult.uses & POSITIONS):
         return 0
-    moves_along = add.is_any or add.op.expr in ("min(x, y)", "max(x, y)")
-    name, _, one = mult.expr.partition(" + ")
-    return first[name] if moves_along and name in first and one in ("", "1") else None
+    moves_along = add.is_any or add.expr.order
+    return first.get(mult.expr.translation or "") if moves_along else None
 
 
 def _at_positions(grid: Grid, stored: CSR) -> CSR:

@@ -35,5 +35,5 @@ def combined(values: list[np.generic | None], monoid: TypedMonoid) -> np.generic
         if total is None or value is None:
             total = value if total is None else total
         elif not monoid.is_any:
-            total = evaluate_scalars(monoid.op.expr, monoid.op.z, [("x", total), ("y", value)])
+            total = evaluate_scalars(monoid.expr, monoid.z, [("x", total), ("y", value)])
     return total

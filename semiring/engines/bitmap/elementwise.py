@@ -11,6 +11,7 @@ from typing import cast
 from ...formats import CSR, BitmapPattern, Full, IndexList, VectorStore, array_module, is_bitmap, structure_only
 from ...formats.bitmap import bit_count, prefers_bitmap, words_of_flags
 from ...formats.placement import place
+from ...operators.expression import Expression
 from ...operators.types import TypedBinary, TypedSemiring
 from .. import recording, registry
 from ..constants import POSITIONS, cast_value
@@ -107,7 +108,7 @@ def reduce_rows(q: ReduceRows, engine: str) -> VectorStore:
     if not registry.accepts(Mxv, engine, a.kind):
         return cast(VectorStore, rows_first(q, engine))
     note()
-    first = TypedBinary("first", z, z, z, "x")
+    first = TypedBinary("first", z, z, z, Expression("x"))
     ones = Full(a.ncols, z, None, cast_value(1, z), a.device)
     product = Mxv(a.nrows, a.ncols, Rows(a), Rows(None), ones, TypedSemiring(q.monoid, first), False)
     return cast(VectorStore, registry.run(product, engine))

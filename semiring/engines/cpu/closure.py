@@ -93,7 +93,7 @@ class _Search:
             self.values = np.empty(n, self.z)
             self.ordered = self._is_ordered()
             if self.ordered:
-                self.values.fill(closure_order.worst(q.semiring.add.op.expr, self.z))
+                self.values.fill(closure_order.worst(q.semiring.add.expr.order, self.z))
             self._fill(start, frontier.values if frontier.iso is None else frontier.iso)
         # Also an array, so that one compiled kernel handles both cases.
         self.no_hubs: Array = np.empty(0, self.a.indices.dtype)
@@ -210,7 +210,7 @@ class _Search:
         q = self.q
         if q.final_on_arrival or q.trace or q.max_steps < self.n or self.z.kind not in "iuf":
             return False
-        return closure_order.ordered_by(q.semiring.add.op.expr) is not None
+        return bool(q.semiring.add.expr.order)
 
     def _relaxations(self) -> None:
         if self.iso is not None:  # all values are equal: entries can only be added, never improved

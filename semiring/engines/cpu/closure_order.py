@@ -62,11 +62,6 @@ ABSENT, _DONE, _WAITS = -2, -3, -4
 _BEST, _SCALE = 0, 1
 
 
-def ordered_by(expr: str) -> str | None:
-    """Return how a better value compares with a worse one under the operator of a monoid; None without an order."""
-    return {"min(x, y)": "<", "max(x, y)": ">"}.get(expr)
-
-
 def better(add: Any, a: Any, b: Any) -> bool:
     """Return whether `a` is better than `b`; False for NaN."""
     raise NotImplementedError
@@ -75,7 +70,7 @@ def better(add: Any, a: Any, b: Any) -> bool:
 @overload_for(better)
 def _better(add: Any, a: Any, b: Any) -> Any:
     assert isinstance(add, OperatorType)
-    if ordered_by(add.expr) == "<":
+    if add.expr.order < 0:
         return lambda add, a, b: a < b
     return lambda add, a, b: a > b
 
@@ -92,9 +87,9 @@ def _finite(value: Any) -> Any:
     return lambda value: True
 
 
-def worst(expr: str, dtype: np.dtype[Any]) -> Any:
-    """Return the value of a type that no other is worse than."""
-    least = ordered_by(expr) == ">"
+def worst(order: int, dtype: np.dtype[Any]) -> Any:
+    """Return the value of a type that no other is worse than; `order` as that of an expression."""
+    least = order > 0
     if dtype.kind == "f":
         return dtype.type(-np.inf if least else np.inf)
     return np.iinfo(dtype).min if least else np.iinfo(dtype).max

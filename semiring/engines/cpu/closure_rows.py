@@ -42,7 +42,7 @@ _BATCH_BYTES = 1 << 28
 
 def _is_ordered(q: ClosureRows) -> bool:
     """Return whether rows are relaxed in the order of values: of min or max, and with values that differ."""
-    by_values = order.ordered_by(q.semiring.add.op.expr) is not None and q.semiring.z.kind in "iuf"
+    by_values = bool(q.semiring.add.expr.order) and q.semiring.z.kind in "iuf"
     return by_values and arrivals(q.semiring, q.frontiers, q.by_row.get()).constant is None
 
 
@@ -78,7 +78,7 @@ class _Searches:
         matrix = (*rows_of(a), values_of(a, "y" in q.semiring.mult.uses))
         operators = (types.monoid(q.semiring.add), types.binary(q.semiring.mult))
         starts = (*rows_of(q.frontiers), values_of(q.frontiers, True))
-        worst = self.z.type(order.worst(q.semiring.add.op.expr, self.z))
+        worst = self.z.type(order.worst(q.semiring.add.expr.order, self.z))
         self.read = (*starts, *matrix, *operators, worst)
         self.scratch = (
             np.empty((threads, 2 * n), self.index),

@@ -229,7 +229,7 @@ def _operators(semiring: TypedSemiring) -> tuple[tuple[Any, ...], bool, bool]:
     """
     add, uses = semiring.add, semiring.mult.uses
     # 0 plus -0 is 0, but -0 plus z is z.
-    start = add.z.type(-0.0) if add.op.expr == "x + y" and add.z.kind in "iuf" else None
+    start = add.z.type(-0.0) if add.expr.is_addition and add.z.kind in "iuf" else None
     return (types.monoid(add), types.binary(semiring.mult), start), "x" in uses, "y" in uses
 
 

@@ -16,7 +16,6 @@ from numba.core import types as numba_types
 from ...exceptions import OutOfMemory
 from ...formats import CSR, Array, Pattern
 from ...memory.allocation import require
-from ...operators.expression import used_variables
 from ..constants import product_value
 from ..recording import note
 from ..spec import Mxm
@@ -262,8 +261,7 @@ def _choose_dot(
 ) -> Any:
     if isinstance(mult, numba_types.NoneType):
         return _any_common
-    reads_nothing = not used_variables(mult.expr)
-    return _counted if reads_nothing and not add.terminal else _summed
+    return _counted if not mult.expr.uses and not add.terminal else _summed
 
 
 def _summed(

@@ -164,7 +164,7 @@ def _with_entries(a: CSR) -> CSR:
 def is_blas(dtype: np.dtype[Any], b: Rows, other: Rows | None, semiring: TypedSemiring) -> bool:
     """Return whether `numpy.matmul` computes the product of values of this type and those of B by BLAS."""
     store = b.get() if b.ready or other is None else other.get()
-    arithmetic = (semiring.add.op.expr, semiring.mult.expr) == ("x + y", "x * y")
+    arithmetic = semiring.add.expr.is_addition and semiring.mult.expr.is_multiplication
     return arithmetic and store.values is not None and dtype.kind == "f" and {dtype, store.dtype} == {semiring.z}
 
 

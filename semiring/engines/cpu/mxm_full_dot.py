@@ -31,8 +31,6 @@ _POLLED = (1 << 10) - 1
 _TESTED = 128
 # Columns whose products take the time of an entry visited (reasoned: a vector instruction for 4 to 16 of them).
 _COLUMNS_PER_ENTRY = 8
-# Multiplications whose sums may be added in any order: none loses digits that another order would keep.
-_REORDERED = ("x * y", "x", "y")
 
 
 def dot_values(
@@ -103,7 +101,9 @@ def _choose_dot(
 ) -> Any:
     method: Any = _in_order
     if np.dtype(add.result).kind == "f":
-        method = _reordered if add.expr == "x + y" and mult.expr in _REORDERED else _by_fours
+        # Sums of products or of operands may be added in any order: none loses digits that another order would keep.
+        any_order = mult.expr.is_multiplication or mult.expr.projection in ("x", "y")
+        method = _reordered if add.expr.is_addition and any_order else _by_fours
     return lambda add, mult, avals, bvals, a, b, width, columns, i, j: method(
         add, mult, avals, bvals, a, b, width, columns, i, j
     )

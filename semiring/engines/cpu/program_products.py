@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ...formats import Bitmap, Full
+from ...operators.expression import Expression
 from ..direction import ends_early
 from ..operands import Mask, simplified
 from ..program_lifetimes import Place
@@ -78,9 +80,8 @@ class Products(Text):
         names = {"x": ("x", xd), "y": ("y", yd)} | {n: (n, integer) for n in ("xi", "xj", "yi", "yj")}
         texts = {"x": x, "y": y} | dict(zip(("xi", "xj", "yi", "yj"), places, strict=True))
         read = {name: names[name] for name in names if name in mult.uses}
-        if mult.expr == "x * y" and _is_one(self.matrices[int(m)].iso):
-            mult = _Factor("x" if q.flip else "y", mult)
-            read = {mult.expr: read[mult.expr]}
+        if mult.expr.is_multiplication and _is_one(self.matrices[int(m)].iso):
+            mult = replace(mult, expr=Expression("x" if q.flip else "y"))  # the other factor
         function = self.function(mult, read, q.semiring.z if mult.z == q.semiring.z else mult.z)
         return f"{function}({', '.join(texts[name] for name in read)})"
 
@@ -377,14 +378,6 @@ class Products(Text):
         self.indent -= 1
 
 
-class _Factor:
-    """A multiplication by one: the operator that returns the other factor, in the types of the multiplication."""
-
-    def __init__(self, name: str, mult: Any) -> None:
-        self.expr, self.uses = name, frozenset({name})
-        self.x, self.y, self.z = mult.x, mult.y, mult.z
-
-
 def _is_one(iso: Any) -> bool:
     """Return whether all entries of a matrix are 1: the type of a factor does not change that."""
     return iso is not None and bool(iso == 1)
@@ -397,12 +390,12 @@ def exact(add: Any) -> bool:
 
 def exact_binary(op: Any) -> bool:
     """Return whether the order of operands does not change the result of an operator that combines several."""
-    return (op.z.kind in "biu" and "commutative" in op.laws) or op.expr in ("min(x, y)", "max(x, y)")
+    return (op.z.kind in "biu" and "commutative" in op.laws) or bool(op.expr.order)
 
 
 def _is_extreme(add: Any) -> bool:
     """Return whether a sum is the least or the greatest term."""
-    return add.op.expr in ("min(x, y)", "max(x, y)")
+    return bool(add.expr.order)
 
 
 def _reads(mask: Mask | bool, words: Any) -> bool:

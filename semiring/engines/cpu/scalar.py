@@ -30,7 +30,7 @@ from ...dtypes import (
     real_type,
 )
 from ...operators import records
-from ...operators.expression import HELPERS
+from ...operators.expression import HELPERS, Expression
 from ...record_types import leaves
 from . import helpers
 
@@ -194,7 +194,7 @@ class Writer:
 
 def scalar_function(
     signature: str,
-    expr: str,
+    expr: Expression,
     variables: Mapping[str, tuple[str, DType, DType]],
     result: DType,
     functions: Mapping[str, Any] = MappingProxyType({}),
@@ -212,7 +212,7 @@ def scalar_function(
 
 
 def scalar_lines(
-    expr: str, variables: Mapping[str, tuple[str, DType, DType]], result: DType
+    expr: Expression, variables: Mapping[str, tuple[str, DType, DType]], result: DType
 ) -> tuple[list[str], dict[str, Any]]:
     """Return the statements of the body of `scalar_function`, and the helpers that they call, by name."""
     writer = Writer({})
@@ -228,11 +228,11 @@ def scalar_lines(
     types = {name: target for name, (_, _, target) in variables.items()}
     if records.concerns(expr, result, *types.values()):
         made = []
-        for text, leaf in zip(records.texts(expr, types, result), leaves(result), strict=True):
-            value = writer.write(ast.parse(text, mode="eval").body)
+        for each, leaf in zip(records.by_leaf(expr, types, result), leaves(result), strict=True):
+            value = writer.write(each.tree)
             made.append(cast_text(value[0], value[1], leaf.dtype))
         writer.lines.append(f"return ({', '.join(made)},)" if is_record(result) else f"return {made[0]}")
     else:
-        value = writer.write(ast.parse(expr, mode="eval").body)
+        value = writer.write(expr.tree)
         writer.lines.append(f"return {cast_text(value[0], value[1], result)}")
     return writer.lines, writer.calls

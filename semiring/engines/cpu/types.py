@@ -22,7 +22,7 @@ from numba.np import numpy_support
 
 from ...dtypes import INT64, is_record
 from ...dtypes import name as name_of
-from ...operators.expression import used_variables
+from ...operators.expression import Expression
 from ...record_types import leaves, parsed, spelled, view
 from .scalar import cast_text, scalar_function
 
@@ -38,7 +38,9 @@ class OperatorType(types.Type):
     terminal: for a monoid, the text of its terminal value, or ``"any"``; else "".
     """
 
-    def __init__(self, expr: str, arguments: tuple[tuple[str, str], ...], result: str, terminal: str = "") -> None:
+    def __init__(
+        self, expr: Expression, arguments: tuple[tuple[str, str], ...], result: str, terminal: str = ""
+    ) -> None:
         self.expr = expr
         self.arguments = arguments
         self.result = result
@@ -48,7 +50,7 @@ class OperatorType(types.Type):
     @property
     def label(self) -> str:
         """The operator's name and type, for messages."""
-        return f"{_labels.get(self.name, self.expr)} {name_of(parsed(self.result))}"
+        return f"{_labels.get(self.name, self.expr.text)} {name_of(parsed(self.result))}"
 
     def variables(self, actual: dict[str, tuple[str, Any]]) -> dict[str, tuple[str, Any, Any]]:
         """Return for each variable of the expression: argument name, actual type, type of the operator."""
@@ -80,7 +82,7 @@ class Operator:
 
 
 # The monoid `any` without values, for every product whose value is constant.
-STRUCTURE = Operator(OperatorType("x", (), "bool", "any"))
+STRUCTURE = Operator(OperatorType(Expression("x"), (), "bool", "any"))
 _labels[STRUCTURE._numba_type_.name] = "any"
 
 _operators: dict[Any, Operator] = {}
@@ -119,7 +121,7 @@ def monoid(add: TypedMonoid) -> Operator:
 
 def _operator(
     name: str,
-    expr: str,
+    expr: Expression,
     arguments: tuple[tuple[str, str], ...],
     result: str,
     uses: frozenset[str],
@@ -255,24 +257,23 @@ def _combine(add: Any, a: Any, b: Any) -> Any:
 
 # Reassociation changes the order of the operations of different calls, so it is limited to operators that are one
 # operation: in a longer expression it might change the result of a single call, too.
-_SINGLE_OPERATIONS = ("x + y", "x * y")
+def _is_single_operation(add: Any) -> bool:
+    return isinstance(add, OperatorType) and (add.expr.is_addition or add.expr.is_multiplication)
 
 
 @overload_for(accumulate, fastmath={"reassoc"})
 def _accumulate_single(add: Any, a: Any, b: Any) -> Any:
-    return _combine(add, a, b) if isinstance(add, OperatorType) and add.expr in _SINGLE_OPERATIONS else None
+    return _combine(add, a, b) if _is_single_operation(add) else None
 
 
 @overload_for(accumulate)
 def _accumulate(add: Any, a: Any, b: Any) -> Any:
-    if isinstance(add, OperatorType) and add.expr in _SINGLE_OPERATIONS:
-        return None
-    return lambda add, a, b: combine(add, a, b)
+    return None if _is_single_operation(add) else lambda add, a, b: combine(add, a, b)
 
 
 def _generated(op: OperatorType, signature: str, given: dict[str, tuple[str, Any]]) -> Any:
     variables = op.variables(given)
-    read = {name: variables[name] for name in used_variables(op.expr)}
+    read = {name: variables[name] for name in op.expr.variables}
     records = [
         arg for name, (arg, numba_type) in given.items() if name in read and isinstance(numba_type, types.Record)
     ]

@@ -13,6 +13,7 @@ from ...dtypes import BOOL, FP32, INT32, INT64, UINT32, UINT64
 from ...exceptions import NotSupported
 from ...formats import CSR, Bitmap, Full, index_dtype, structure_only, word_count
 from ...operators import lookup_semiring
+from ...operators.expression import Expression
 from ...operators.types import TypedIndexUnary, TypedSemiring
 from ...record_types import zero
 from ..operands import Rows
@@ -115,7 +116,7 @@ def _prologue(
 ) -> str:
     types = semiring(ring) + typedefs(P=offset, A=element, Z=ring.z, W=count)
     native = 0 if ring.add.is_any else native_atomic(ring.add.op)
-    step = TypedIndexUnary("identity", ring.z, BOOL, ring.z, "x") if then is None else then
+    step = TypedIndexUnary("identity", ring.z, BOOL, ring.z, Expression("x")) if then is None else then
     return types + indexunary("then", step) + constants(THEN=then is not None, NATIVE=native)
 
 
@@ -123,7 +124,7 @@ def catalogue() -> Iterator[samples.Entry]:
     """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
     for number, ring in enumerate((*samples.SEMIRINGS, samples.COMPLEX_SEMIRINGS[0])):
         offset, count = ((INT32, UINT32), (INT64, UINT64))[number % 2]
-        then = TypedIndexUnary("twice", ring.z, BOOL, ring.z, "x") if number % 3 == 0 else None
+        then = TypedIndexUnary("twice", ring.z, BOOL, ring.z, Expression("x")) if number % 3 == 0 else None
         for columns in (codec_types("uncompressed", offset), samples.COMPRESSED[number % len(samples.COMPRESSED)]):
             text = _prologue(ring, then, offset, FP32, count) + columns
             yield "acyclic_closure.cuh", text + samples.thresholds()

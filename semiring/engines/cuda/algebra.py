@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...operators import table
+from ...operators.expression import Expression
 from ...operators.families import Monoid
 from ...operators.types import TypedBinary, TypedMonoid, TypedSemiring
 from ..direction import ends_early
@@ -31,7 +32,7 @@ class RingFacts(NamedTuple):
 
 
 # The built-in monoids with an identity, by the expression of their operator.
-_BUILTIN: dict[str, Monoid] = {
+_BUILTIN: dict[Expression, Monoid] = {
     monoid.op.expr: monoid
     for monoid in (table.find("monoid", name) for name in table.names("monoid"))
     if monoid.builtin and not monoid.is_any
@@ -64,19 +65,17 @@ def start_value(monoid: TypedMonoid) -> np.generic | None:
     No atomic instruction changes 16 bytes: of the monoids of complex128 only the sum, whose parts are added one by
     one, has a start value.
     """
-    dtype, expr = monoid.dtype, monoid.op.expr
+    dtype, expr = monoid.dtype, monoid.expr
     known = None if monoid.is_any else _BUILTIN.get(expr)
-    if known is None or dtype not in known.types or (dtype.itemsize > 8 and expr != "x + y"):
+    if known is None or dtype not in known.types or (dtype.itemsize > 8 and not expr.is_addition):
         return None
-    if dtype.kind == "c" and expr == "x + y":
+    if dtype.kind == "c" and expr.is_addition:
         zero: np.generic = dtype.type(complex(-0.0, -0.0))
         return zero
-    exact = {"min(x, y)": np.nan, "max(x, y)": np.nan, "x + y": -0.0}.get(expr) if dtype.kind == "f" else None
-    start: np.generic | None = known.typed(dtype).identity if exact is None else dtype.type(exact)
-    return start
-
-
-_NATIVE: dict[str, int] = {"x + y": 1, "min(x, y)": 2, "max(x, y)": 3}
+    if dtype.kind == "f" and (expr.order or expr.is_addition):
+        exact: np.generic = dtype.type(np.nan if expr.order else -0.0)
+        return exact
+    return known.typed(dtype).identity
 
 
 def native_atomic(op: TypedBinary) -> int:
@@ -85,7 +84,7 @@ def native_atomic(op: TypedBinary) -> int:
     Without one compare-and-swap is used.
     """
     dtype: np.dtype[Any] = op.z
-    known = _NATIVE.get(op.expr, 0)
+    known = 1 if op.expr.is_addition else {-1: 2, 1: 3}.get(op.expr.order, 0)
     if dtype.kind == "c":
         return 4 if known == 1 and op.x == op.y == op.z else 0
     whole = dtype.kind in "iu" or (dtype.kind == "f" and known == 1)

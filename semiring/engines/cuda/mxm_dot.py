@@ -12,6 +12,7 @@ import numpy as np
 
 from ...dtypes import FP32, INT8, INT32, INT64
 from ...formats import CSR, Array, VectorStore, word_count
+from ...operators import binary
 from ...operators.types import TypedMonoid, TypedSemiring
 from ...record_types import zero
 from ..operands import simplified
@@ -218,7 +219,7 @@ def _lanes(average: float) -> int:
 
 def catalogue() -> Iterator[samples.Entry]:
     """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
-    columns = TypedSemiring(samples.MIN, replace(samples.SECONDI, name="secondj", expr="yj"))
+    columns = TypedSemiring(samples.MIN, binary.secondj[INT64])
     results = (SUMMED, REDUCED, SUMMED, STORED, STORED, SUMMED)
     for number, (ring, result) in enumerate(zip((*samples.SEMIRINGS, columns), results, strict=True)):
         types = typedefs(AP=INT64, AI=INT32, A=FP32, BP=INT32, BI=INT64, B=INT8, MP=INT32, MI=INT32, M=INT8)

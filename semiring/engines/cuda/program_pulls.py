@@ -206,11 +206,14 @@ class Pulls(Numbers):
 def _bounded(q: Any) -> bool:
     """Return whether a product is the least or greatest value of a vector in each row: an integer of one type."""
     multiply, add = q.semiring.mult, q.semiring.add
-    extreme = add.op.expr in ("min(x, y)", "max(x, y)")
     return (
-        extreme and multiply.expr == ("x" if q.flip else "y") and q.vector.dtype == q.semiring.z
-        and q.semiring.z.kind in "iu" and isinstance(q.vector, Full) and isinstance(q.vector.values, Values)
-    )  # fmt: skip
+        bool(add.expr.order)
+        and multiply.expr.projection == ("x" if q.flip else "y")
+        and q.vector.dtype == q.semiring.z
+        and q.semiring.z.kind in "iu"
+        and isinstance(q.vector, Full)
+        and isinstance(q.vector.values, Values)
+    )
 
 
 class HostProduct(NamedTuple):

@@ -265,7 +265,7 @@ class Requests(Writes):
         at = self._index_text(q.index)
         start, sums = None, None
         distinct = q.index.array is None  # the positions of a range do not repeat
-        last = dup is None or dup.expr == "y"  # of repeated positions the last one counts
+        last = dup is None or dup.expr.projection == "y"  # of repeated positions the last one counts
         if distinct:
             update = f"{values}[j] = {cast(self.value(u, 'i'), made.dtype)};"
         elif last:

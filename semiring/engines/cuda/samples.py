@@ -9,6 +9,8 @@ import numpy as np
 
 from ...dtypes import BOOL, FC32, FC64, FP32, FP64, INT8, INT32, INT64, UINT32, lookup
 from ...formats import CODECS
+from ...operators import binary, indexunary, monoid
+from ...operators.expression import Expression
 from ...operators.types import TypedBinary, TypedIndexUnary, TypedMonoid, TypedSemiring
 from ...record_types import of_value
 from . import tuning
@@ -19,18 +21,16 @@ from .specialise import constants, typedefs
 Entry = tuple[str, str]
 
 _LAWS = frozenset({"commutative", "associative"})
-PLUS: Final = TypedMonoid(TypedBinary("plus", FP64, FP64, FP64, "x + y", _LAWS), np.float64(0), None)
-MIN: Final = TypedMonoid(
-    TypedBinary("min", INT32, INT32, INT32, "min(x, y)", _LAWS), np.int32(2**31 - 1), np.int32(-(2**31))
-)
-MIN8: Final = TypedMonoid(TypedBinary("min", INT8, INT8, INT8, "min(x, y)", _LAWS), np.int8(127), np.int8(-128))
-LOR: Final = TypedMonoid(TypedBinary("lor", BOOL, BOOL, BOOL, "lor(x, y)", _LAWS), np.False_, np.True_)
-ANY: Final = TypedMonoid(TypedBinary("any", INT64, INT64, INT64, "x", _LAWS), None, None, is_any=True)
-TIMES: Final = TypedBinary("times", FP64, FP64, FP64, "x * y")
-SECOND8: Final = TypedBinary("second", INT8, INT8, INT8, "y")
-PLUS32: Final = TypedBinary("plus", INT32, INT32, INT32, "x + y")
-LAND: Final = TypedBinary("land", BOOL, BOOL, BOOL, "land(x, y)")
-SECONDI: Final = TypedBinary("secondi", INT64, INT64, INT64, "yi")
+PLUS: Final = monoid.plus[FP64]
+MIN: Final = monoid.min[INT32]
+MIN8: Final = monoid.min[INT8]
+LOR: Final = monoid.lor[BOOL]
+ANY: Final = monoid.any[INT64]
+TIMES: Final = binary.times[FP64]
+SECOND8: Final = binary.second[INT8]
+PLUS32: Final = binary.plus[INT32]
+LAND: Final = binary.land[BOOL]
+SECONDI: Final = binary.secondi[INT64]
 SEMIRINGS: Final = (
     TypedSemiring(PLUS, TIMES),
     TypedSemiring(MIN, PLUS32),
@@ -40,18 +40,9 @@ SEMIRINGS: Final = (
 )
 # Sums added by parts in atomics, of 8 and of 16 bytes, and 16 bytes that no atomic changes.
 COMPLEX_SEMIRINGS: Final = (
-    TypedSemiring(
-        TypedMonoid(TypedBinary("plus", FC32, FC32, FC32, "x + y", _LAWS), np.complex64(0), None),
-        TypedBinary("times", FC32, FC32, FC32, "x * y"),
-    ),
-    TypedSemiring(
-        TypedMonoid(TypedBinary("plus", FC64, FC64, FC64, "x + y", _LAWS), np.complex128(0), None),
-        TypedBinary("div", FC64, FC64, FC64, "div(x, y)"),
-    ),
-    TypedSemiring(
-        TypedMonoid(TypedBinary("times", FC64, FC64, FC64, "x * y", _LAWS), np.complex128(1), None),
-        TypedBinary("first", FC64, FC64, FC64, "x"),
-    ),
+    TypedSemiring(monoid.plus[FC32], binary.times[FC32]),
+    TypedSemiring(monoid.plus[FC64], binary.div[FC64]),
+    TypedSemiring(monoid.times[FC64], binary.first[FC64]),
 )
 # Records of 16 and 7 bytes: no atomics, words of 8 bytes and of 1, and a monoid that keeps either operand.
 _PAIR: Final = lookup(np.dtype([("n", np.int32), ("w", np.float64)], align=True))
@@ -60,30 +51,30 @@ _NESTED: Final = lookup({"at": {"i": "int32", "j": "int8"}, "v": "float32[2]"})
 RECORD_SEMIRINGS: Final = (
     TypedSemiring(
         TypedMonoid(
-            TypedBinary("least", _PAIR, _PAIR, _PAIR, "select(x.w <= y.w, x, y)", _LAWS),
+            TypedBinary("least", _PAIR, _PAIR, _PAIR, Expression("select(x.w <= y.w, x, y)"), _LAWS),
             of_value((0, np.inf), _PAIR),
             None,
         ),
-        TypedBinary("extend", _PAIR, _PAIR, _PAIR, "(x.n, x.w + y.w)"),
+        TypedBinary("extend", _PAIR, _PAIR, _PAIR, Expression("(x.n, x.w + y.w)")),
     ),
     TypedSemiring(
         TypedMonoid(
-            TypedBinary("most", _PACKED, _PACKED, _PACKED, "(max(x.b, y.b), x.w + y.w, y.h)", _LAWS),
+            TypedBinary("most", _PACKED, _PACKED, _PACKED, Expression("(max(x.b, y.b), x.w + y.w, y.h)"), _LAWS),
             of_value((-128, 0, 0), _PACKED),
             of_value((127, 0, 0), _PACKED),
         ),
-        TypedBinary("second", _PACKED, _PACKED, _PACKED, "y"),
+        binary.second[_PACKED],
     ),
     TypedSemiring(
-        TypedMonoid(TypedBinary("any", _NESTED, _NESTED, _NESTED, "x", _LAWS), None, None, is_any=True),
-        TypedBinary("placed", _NESTED, _NESTED, _NESTED, "((x.at.i + yj, y.at.j), (y.v[0], x.v[1]))"),
+        monoid.any[_NESTED],
+        TypedBinary("placed", _NESTED, _NESTED, _NESTED, Expression("((x.at.i + yj, y.at.j), (y.v[0], x.v[1]))")),
     ),
 )
 # Semirings on values that atomics do not change as a whole.
 WIDE_SEMIRINGS: Final = COMPLEX_SEMIRINGS + RECORD_SEMIRINGS
-VALUE: Final = TypedIndexUnary("valuegt", FP32, FP32, BOOL, "x > k")
-ROW: Final = TypedIndexUnary("rowindex", INT64, INT64, INT64, "i + k")
-BAND: Final = TypedIndexUnary("band", INT8, INT64, BOOL, "land(x > 0, j - i <= k)")
+VALUE: Final = indexunary.valuegt[FP32]
+ROW: Final = indexunary.rowindex[INT64]
+BAND: Final = TypedIndexUnary("band", INT8, INT64, BOOL, Expression("land(x > 0, j - i <= k)"))
 FORMS: Final = (0, 1, 2)  # dense, index list, compressed rows
 UNCOMPRESSED: Final = codec_types("uncompressed", INT32)
 # Every codec, with columns of 32 and 64 bits.

@@ -16,6 +16,7 @@ import numpy as np
 
 from ...dtypes import BOOL, FP32, FP64, INT32, INT64, UINT8, UINT16, UINT32, UINT64
 from ...formats import CSR, Array, Bitmap, Full, IndexList, Store, word_count
+from ...operators.expression import Expression
 from ...operators.types import TypedIndexUnary
 from ..numpy_helpers import cast
 from ..operands import Index, Mask
@@ -38,7 +39,7 @@ _NAMES = {
     "outside.cuh": ("outside_mark", "outside_rows", "outside_count"),
 }
 _BYTE = np.dtype(np.uint8)
-_EVERY = TypedIndexUnary("every", UINT8, UINT8, BOOL, "k == 0")
+_EVERY = TypedIndexUnary("every", UINT8, UINT8, BOOL, Expression("k == 0"))
 _INT32 = np.dtype(np.int32)
 # An index array is searched if the dimension is larger than this factor times its members, or times _FEW if larger:
 # bits then take more memory than the array does (reasoned: 64 bits a member; 8 MB of bits are cleared in microseconds).
@@ -86,7 +87,7 @@ def keep(q: Keep) -> Store:
         and q.a.nvals
     ):
         admitted = TypedIndexUnary(
-            "marked", store.dtype, store.dtype, BOOL, "x == k" if q.mask.complement else "x != k"
+            "marked", store.dtype, store.dtype, BOOL, Expression("x == k" if q.mask.complement else "x != k")
         )
         entries = Full(store.nvals, store.dtype, store.values)
         marks = _kept(

@@ -10,6 +10,8 @@ import numpy as np
 
 from ...dtypes import INT32, INT64
 from ...formats import CSR
+from ...operators import indexunary
+from ...operators.expression import Expression
 from . import samples, tuning
 from .arguments import arguments
 from .extract import copied_rows
@@ -30,7 +32,7 @@ class ColumnRange(NamedTuple):
     high_step: int
 
 
-def column_range(expr: str, k: Any) -> ColumnRange | None:
+def column_range(expr: Expression, k: Any) -> ColumnRange | None:
     """Return the range of columns for which a normalised condition holds; None if it is not a range.
 
     k: the thunk.
@@ -40,11 +42,11 @@ def column_range(expr: str, k: Any) -> ColumnRange | None:
     k = int(k)
     none = (-_LARGEST, 0), (_LARGEST, 0)
     ranges = {
-        "j <= i + k": (none[0], (k + 1, 1)),
-        "j >= i + k": ((k, 1), none[1]),
-        "j == i + k": ((k, 1), (k + 1, 1)),
-        "j <= k": (none[0], (k + 1, 0)),
-        "j > k": ((k + 1, 0), none[1]),
+        indexunary.tril.expr: (none[0], (k + 1, 1)),
+        indexunary.triu.expr: ((k, 1), none[1]),
+        indexunary.diag.expr: ((k, 1), (k + 1, 1)),
+        indexunary.colle.expr: (none[0], (k + 1, 0)),
+        indexunary.colgt.expr: ((k + 1, 0), none[1]),
     }
     found = ranges.get(expr)
     return None if found is None else ColumnRange(*found[0], *found[1])

@@ -11,6 +11,7 @@ Every function here returns C++ text; ``+`` concatenates texts.  An operator cal
 from __future__ import annotations
 
 import ast
+import copy
 import functools
 from typing import Any
 
@@ -19,7 +20,7 @@ import numpy as np
 from ...dtypes import INT64, c_name, is_record
 from ...memory.arrays import LARGEST_RECORD, check_layout
 from ...operators import records
-from ...operators.expression import used_variables
+from ...operators.expression import Expression
 from ...operators.types import TypedBinary, TypedIndexUnary, TypedMonoid, TypedSemiring, TypedUnary
 from ...record_types import leaves
 
@@ -81,24 +82,23 @@ class _Wrapping(ast.NodeTransformer):
 
 
 @functools.lru_cache(maxsize=1024)
-def wrapping(expr: str, types: frozenset[np.dtype[Any]]) -> str:
+def wrapping(expr: Expression, types: frozenset[np.dtype[Any]]) -> str:
     """Return the text of an expression over values of these types, the result included, in which integers wrap.
 
     A C++ compiler assumes that signed integers do not overflow (and so that ``x * x`` is not negative), and
     multiplies integers narrower than 32 bits, unsigned ones too, as signed ones.  One operation whose result has the
     type of its operands needs no care, and floats need none.
     """
-    tree = ast.parse(expr, mode="eval")
     if len(types) == 1:
-        operations = sum(isinstance(node, (ast.BinOp, ast.UnaryOp)) for node in ast.walk(tree))
-        simple = not any(isinstance(node, (ast.Call, ast.Compare)) for node in ast.walk(tree))
+        operations = sum(isinstance(node, (ast.BinOp, ast.UnaryOp)) for node in ast.walk(expr.tree))
+        simple = not any(isinstance(node, (ast.Call, ast.Compare)) for node in ast.walk(expr.tree))
         if simple and (operations < 2 or next(iter(types)).kind in "fc"):
-            return expr
-    return ast.unparse(_Wrapping().visit(tree))
+            return expr.text
+    return ast.unparse(_Wrapping().visit(copy.deepcopy(expr.tree)))
 
 
-def _record_function(name: str, z: np.dtype[Any], types: dict[str, np.dtype[Any]], takes: str, expr: str) -> str:
-    """One operator on records: it loads the numbers that the texts read, and stores those of the result.
+def _record_function(name: str, z: np.dtype[Any], types: dict[str, np.dtype[Any]], takes: str, expr: Expression) -> str:
+    """One operator on records: it loads the numbers that it reads, and stores those of the result.
 
     NotSupported for a record larger than kernels hold.
     """
@@ -106,8 +106,8 @@ def _record_function(name: str, z: np.dtype[Any], types: dict[str, np.dtype[Any]
         if dtype.itemsize > LARGEST_RECORD:
             check_layout(dtype)
     kinds = ", ".join(f"class {variable}_type" for variable in types)
-    texts = records.texts(expr, types | dict.fromkeys(used_variables(expr) - types.keys(), INT64), z)
-    lines, read = [], {name for text in texts for name in used_variables(text)}
+    lowered = records.by_leaf(expr, types | dict.fromkeys(expr.uses - types.keys(), INT64), z)
+    lines, read = [], {name for each in lowered for name in each.uses}
     wrapped = {z} if not is_record(z) else {leaf.dtype for leaf in leaves(z)}
     for v, dtype in types.items():
         if not is_record(dtype):
@@ -120,7 +120,7 @@ def _record_function(name: str, z: np.dtype[Any], types: dict[str, np.dtype[Any]
                 wrapped.add(leaf.dtype)
                 lines.append(f"const {kind} {v}_{number} = leaf<{kind}, {leaf.offset}>({v}_);")
     wrapped |= {INT64} if read & {"i", "j", "xi", "xj", "yi", "yj"} else set()
-    made = [wrapping(text, frozenset(wrapped)) for text in texts]
+    made = [wrapping(each, frozenset(wrapped)) for each in lowered]
     if is_record(z):
         lines.append(f"{name}_z made = {name}_z();")
         for text, leaf in zip(made, leaves(z), strict=True):
@@ -136,7 +136,7 @@ def _record_function(name: str, z: np.dtype[Any], types: dict[str, np.dtype[Any]
     )
 
 
-def _function(name: str, z: np.dtype[Any], types: dict[str, np.dtype[Any]], takes: str, expr: str) -> str:
+def _function(name: str, z: np.dtype[Any], types: dict[str, np.dtype[Any]], takes: str, expr: Expression) -> str:
     """One operator as a template over the types it is called with; it stands in the namespace of the helpers.
 
     `takes` is the parameter list, in which ``x_type x_`` is what the argument `x` comes in as.
@@ -144,7 +144,7 @@ def _function(name: str, z: np.dtype[Any], types: dict[str, np.dtype[Any]], take
     if records.concerns(expr, z, *types.values()):
         return _record_function(name, z, types, takes, expr)
     kinds = ", ".join(f"class {variable}_type" for variable in types)
-    positions = () if used_variables(expr) <= types.keys() else (INT64,)
+    positions = () if expr.uses <= types.keys() else (INT64,)
     text = wrapping(expr, frozenset((z, *types.values(), *positions)))
     casts = " ".join(f"const {name}_{v} {v} = cast<{name}_{v}>({v}_);" for v in types)
     return (

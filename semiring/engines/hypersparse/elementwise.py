@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from typing import Any, cast
 
@@ -10,6 +9,7 @@ import numpy as np
 
 from ...exceptions import NotSupported
 from ...formats import CSR, Array, IndexList, Pattern, VectorStore, array_module, index_dtype
+from ...operators.expression import Expression
 from ...operators.types import TypedBinary, TypedIndexUnary
 from .. import recording, registry
 from ..operands import Index, Mask
@@ -53,13 +53,13 @@ def _applied(a: Listed, nrows: int, op: TypedIndexUnary, k: np.generic, engine: 
         return cast(CSR, registry.run(Apply(matrix, op, k), engine))
     rows = row_numbers(a.rows, matrix.indptr, matrix.nvals)
     if "x" not in uses:
-        binary = TypedBinary(f"{op.name}_listed", op.k, INT64, op.z, _renamed(op.expr, k="x", i="y", j="xj"))
+        binary = TypedBinary(f"{op.name}_listed", op.k, INT64, op.z, op.expr.renamed({"k": "x", "i": "y", "j": "xj"}))
         spec: Any = Ewise(scalar_values(matrix, k), with_numbers(matrix, rows), binary, "intersect")
     elif "k" not in uses:
-        binary = TypedBinary(f"{op.name}_listed", op.x, INT64, op.z, _renamed(op.expr, i="y", j="xj"))
+        binary = TypedBinary(f"{op.name}_listed", op.x, INT64, op.z, op.expr.renamed({"i": "y", "j": "xj"}))
         spec = Ewise(matrix, with_numbers(matrix, rows), binary, "intersect")
     elif "j" not in uses:
-        spec = Apply(_entry_rows(matrix, rows, nrows), replace(op, expr=_renamed(op.expr, i="j")), k)
+        spec = Apply(_entry_rows(matrix, rows, nrows), replace(op, expr=op.expr.renamed({"i": "j"})), k)
     else:
         raise NotSupported(
             f"{op.name} reads the value, the row, the column and the thunk, which is not supported for hypersparse "
@@ -74,10 +74,6 @@ def _entry_rows(matrix: CSR, rows: Array, nrows: int) -> CSR:
     offsets = xp.arange(nvals + 1, dtype=index_dtype(nvals))
     pattern = Pattern(nvals, nrows, offsets, rows.astype(index_dtype(nrows), copy=False))
     return CSR(pattern, matrix.dtype, matrix.values, matrix.iso)
-
-
-def _renamed(expr: str, **names: str) -> str:
-    return re.sub(r"[A-Za-z_]\w*", lambda word: names.get(word.group(), word.group()), expr)
 
 
 def note(*listed: Listed) -> None:
@@ -125,25 +121,25 @@ def ewise(q: Ewise, engine: str) -> CSR:
 def _united(q: Ewise, a: CSR, b: CSR, engine: str) -> CSR:
     """T = op(a, b) on the union, for an operator that reads rows: combined from the intersection."""
 
-    def union(one: CSR, other: CSR, expr: str, dtype: np.dtype[Any]) -> CSR:
-        op = TypedBinary("first" if expr == "x" else "second", dtype, dtype, dtype, expr)
+    def union(one: CSR, other: CSR, name: str, dtype: np.dtype[Any]) -> CSR:
+        op = TypedBinary(name, dtype, dtype, dtype, Expression("x" if name == "first" else "y"))
         return cast(CSR, registry.run(Ewise(one, other, op, "union"), engine))
 
     if q.mode == "fill":
         assert q.alpha is not None
         assert q.beta is not None
-        left = union(_cast(a, q.op.x, engine), CSR(b.pattern, q.op.x, None, q.alpha), "x", q.op.x)
-        right = union(_cast(b, q.op.y, engine), CSR(a.pattern, q.op.y, None, q.beta), "x", q.op.y)
+        left = union(_cast(a, q.op.x, engine), CSR(b.pattern, q.op.x, None, q.alpha), "first", q.op.x)
+        right = union(_cast(b, q.op.y, engine), CSR(a.pattern, q.op.y, None, q.beta), "first", q.op.y)
         return cast(CSR, registry.run(Ewise(left, right, q.op, "intersect"), engine))
     both = registry.run(replace(q, mode="intersect"), engine)
-    alone = union(_cast(a, q.op.z, engine), _cast(b, q.op.z, engine), "x", q.op.z)
-    return union(alone, both, "y", q.op.z)
+    alone = union(_cast(a, q.op.z, engine), _cast(b, q.op.z, engine), "first", q.op.z)
+    return union(alone, both, "second", q.op.z)
 
 
 def _cast(a: CSR, dtype: np.dtype[Any], engine: str) -> CSR:
     if a.dtype == dtype:
         return a
-    op = TypedIndexUnary("identity", a.dtype, np.dtype(np.bool_), dtype, "x")
+    op = TypedIndexUnary("identity", a.dtype, np.dtype(np.bool_), dtype, Expression("x"))
     return cast(CSR, registry.run(Apply(a, op, np.bool_(False)), engine))
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import re
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -47,10 +46,9 @@ def carried(op: TypedBinary, meaning: dict[str, str], x: str, y: str) -> Carried
 
 def _renamed(op: TypedBinary, meaning: dict[str, str], slot: dict[str, str]) -> Carried:
     names = {name: slot.get(number, number) for name, number in meaning.items()}
-    expr = re.sub(r"[A-Za-z_]\w*", lambda word: names.get(word.group(), word.group()), op.expr)
     holds = {letter: number for number, letter in slot.items()}
     x, y = (INT64 if letter in holds else dtype for letter, dtype in (("x", op.x), ("y", op.y)))
-    made = TypedBinary(f"{op.name}_listed", x, y, op.z, expr)
+    made = TypedBinary(f"{op.name}_listed", x, y, op.z, op.expr.renamed(names))
     return Carried(made, holds.get("x"), holds.get("y"))
 
 

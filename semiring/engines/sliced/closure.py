@@ -15,6 +15,7 @@ import numpy as np
 from ...formats import CSR, AnyPattern, VectorStore, array_module, index_dtype
 from ...memory.allocation import free_memory
 from ...memory.arrays import to_host
+from ...operators.expression import Expression
 from ...operators.types import TypedBinary
 from .. import recording, registry
 from ..operands import Mask, Rows
@@ -98,7 +99,7 @@ def _changed(before: VectorStore, after: VectorStore, found: VectorStore, engine
     NaN equals NaN, because otherwise a search would not end.
     """
     z = after.dtype
-    same = TypedBinary("same", z, z, np.dtype(np.bool_), "lor(x == y, land(x != x, y != y))")
+    same = TypedBinary("same", z, z, np.dtype(np.bool_), Expression("lor(x == y, land(x != x, y != y))"))
     touched = registry.run(Keep(after, Mask(found, structural=True, complement=False)), engine)
     equal = registry.run(Ewise(touched, before, same, "intersect"), engine)
     return cast(VectorStore, registry.run(Keep(touched, Mask(equal, structural=False, complement=True)), engine))

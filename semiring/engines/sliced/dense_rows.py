@@ -28,6 +28,7 @@ from ...formats import (
 )
 from ...formats.full import every_row_full
 from ...memory.arrays import device_of, to_device, to_host
+from ...operators.expression import Expression
 from ...operators.types import TypedIndexUnary
 from .. import recording, registry
 from ..operands import Index, Mask
@@ -37,7 +38,7 @@ from ..spec_storage import Slices
 
 _INT64 = np.dtype(np.int64)
 # The number of a position in row-major order; k is the number of columns.
-_PLACE = TypedIndexUnary("place", np.dtype(np.bool_), _INT64, _INT64, "i * k + j")
+_PLACE = TypedIndexUnary("place", np.dtype(np.bool_), _INT64, _INT64, Expression("i * k + j"))
 
 
 @slicing_rule(Slices)
@@ -156,7 +157,7 @@ def _mixed(q: Ewise, dense: CSR, sparse: CSR, engine: str, *, dense_first: bool)
     if q.mode == "intersect":
         return _of_vector(both, sparse.pattern, q.op.z)
     if q.mode == "union":
-        cast = TypedIndexUnary("identity", dense.dtype, np.dtype(np.bool_), q.op.z, "x")
+        cast = TypedIndexUnary("identity", dense.dtype, np.dtype(np.bool_), q.op.z, Expression("x"))
         alone = dense_values(registry.run(Apply(_vector(dense), cast, np.bool_(False)), engine))
     else:
         dtype, value = (q.op.y, q.beta) if dense_first else (q.op.x, q.alpha)

@@ -11,7 +11,7 @@ from ...dtypes import BOOL, INT64
 from ...exceptions import OutOfMemory
 from ...formats import Full, IndexList, array_module, dense_values, index_dtype, structure_only
 from ...memory.arrays import to_host
-from ...operators.types import TypedBinary, TypedMonoid, TypedSemiring
+from ...operators import semiring
 from .. import recording
 from ..operands import Rows
 from ..registry import slicing_rule
@@ -21,11 +21,7 @@ from .products import product
 from .rewriting import uncompressed_first
 from .vectors import converted
 
-_LAWS = frozenset({"associative", "commutative"})
-_COUNT = TypedSemiring(
-    TypedMonoid(TypedBinary("plus", INT64, INT64, INT64, "x + y", _LAWS), INT64.type(0), None),
-    TypedBinary("pair", BOOL, BOOL, INT64, "1"),
-)
+_COUNT = semiring.plus_pair[BOOL, BOOL]
 
 
 @slicing_rule(Peel)

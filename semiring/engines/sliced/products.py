@@ -12,6 +12,7 @@ from typing import cast
 
 from ...formats import CSR, VectorStore
 from ...formats.vectors import empty_vector
+from ...operators.expression import Expression
 from ...operators.types import TypedBinary, TypedMonoid
 from .. import registry
 from ..direction import preset, reading_less
@@ -41,7 +42,7 @@ def product(q: Mxv, engine: str) -> tuple[VectorStore, str]:
 
 def united(a: VectorStore, b: VectorStore, add: TypedMonoid, engine: str) -> VectorStore:
     """Return the sum of two vectors on the union of their structures; under ``any`` the entries of `a` are kept."""
-    op = TypedBinary("first", add.z, add.z, add.z, "x") if add.is_any else add.op
+    op = TypedBinary("first", add.z, add.z, add.z, Expression("x")) if add.is_any else add.op
     return cast(VectorStore, registry.run(Ewise(a, b, op, "union"), engine))
 
 
