@@ -10,7 +10,7 @@ import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from functools import cached_property
-from typing import Any, Protocol, Self
+from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 
@@ -128,11 +128,43 @@ def _digest(text: str) -> str:
     return f"{zlib.crc32(text.encode()):08x}"
 
 
-@dataclass(frozen=True)
-class TypedUnary(_Callable):
+class _Scalar(_Callable):
+    """Base of the typed operators that an expression defines."""
+
+    _kind: ClassVar[str]
+    # The fields that are types: those of the operands and, last, of the result.
+    _types: ClassVar[tuple[str, ...]]
+    z: DType
+    expr: Expression
+
+    @cached_property
+    def uses(self) -> frozenset[str]:
+        """The variables that the expression reads; ``pair`` reads none, ``first`` reads x."""
+        return self.expr.uses
+
+    @cached_property
+    def key(self) -> str:
+        """A short identifier that is the same in every process; it covers types and expression."""
+        types = "".join(_short(getattr(self, name)) for name in self._types)
+        return f"{self.name}_{types}_{_digest(self.expr.text)}"
+
+    @property
+    def dtype(self) -> DType:
+        """The type of the result."""
+        return self.z
+
+    def __repr__(self) -> str:
+        types = name_of(self.type) if self.type == self.type2 else f"{name_of(self.type)}, {name_of(self.type2)}"
+        return f"{self._kind}.{self.name}[{types}]"
+
+
+@dataclass(frozen=True, repr=False)
+class TypedUnary(_Scalar):
     """``z(x)``: the expression uses `x`."""
 
     __hash__ = _Callable._hash_once
+    _kind: ClassVar[str] = "unary"
+    _types: ClassVar[tuple[str, ...]] = ("x", "z")
 
     name: str
     x: DType
@@ -141,27 +173,9 @@ class TypedUnary(_Callable):
     # The family that this is from, or None.
     parent: Any = field(default=None, compare=False, repr=False)
 
-    @cached_property
-    def uses(self) -> frozenset[str]:
-        """The variables that the expression reads."""
-        return self.expr.uses
 
-    @cached_property
-    def key(self) -> str:
-        """A short identifier that is the same in every process; it covers types and expression."""
-        return f"{self.name}_{_short(self.x)}{_short(self.z)}_{_digest(self.expr.text)}"
-
-    @property
-    def dtype(self) -> DType:
-        """The type of the result."""
-        return self.z
-
-    def __repr__(self) -> str:
-        return f"unary.{self.name}[{name_of(self.x)}]"
-
-
-@dataclass(frozen=True)
-class TypedBinary(_Callable):
+@dataclass(frozen=True, repr=False)
+class TypedBinary(_Scalar):
     """``z(x, y)``: the expression uses `x`, `y` and their positions `xi xj yi yj`.
 
     `laws` is a set of ``commutative``, ``associative``, ``idempotent`` and ``selective`` (the result is one
@@ -169,6 +183,8 @@ class TypedBinary(_Callable):
     """
 
     __hash__ = _Callable._hash_once
+    _kind: ClassVar[str] = "binary"
+    _types: ClassVar[tuple[str, ...]] = ("x", "y", "z")
 
     name: str
     x: DType
@@ -179,32 +195,14 @@ class TypedBinary(_Callable):
     # The family that this is from, or None.
     parent: Any = field(default=None, compare=False, repr=False)
 
-    @cached_property
-    def uses(self) -> frozenset[str]:
-        """The variables that the expression reads; ``pair`` reads none, ``first`` reads x."""
-        return self.expr.uses
 
-    @cached_property
-    def key(self) -> str:
-        """A short identifier that is the same in every process; it covers types and expression."""
-        types = _short(self.x) + _short(self.y) + _short(self.z)
-        return f"{self.name}_{types}_{_digest(self.expr.text)}"
-
-    @property
-    def dtype(self) -> DType:
-        """The type of the result."""
-        return self.z
-
-    def __repr__(self) -> str:
-        types = name_of(self.x) if self.x == self.y else f"{name_of(self.x)}, {name_of(self.y)}"
-        return f"binary.{self.name}[{types}]"
-
-
-@dataclass(frozen=True)
-class TypedIndexUnary(_Callable):
+@dataclass(frozen=True, repr=False)
+class TypedIndexUnary(_Scalar):
     """``z(x, i, j, k)``: value, row, column (0 in a vector) and the thunk `k` that the caller passes."""
 
     __hash__ = _Callable._hash_once
+    _kind: ClassVar[str] = "indexunary"
+    _types: ClassVar[tuple[str, ...]] = ("x", "k", "z")
 
     name: str
     x: DType
@@ -213,25 +211,6 @@ class TypedIndexUnary(_Callable):
     expr: Expression
     # The family that this is from, or None.
     parent: Any = field(default=None, compare=False, repr=False)
-
-    @cached_property
-    def uses(self) -> frozenset[str]:
-        """The variables that the expression reads."""
-        return self.expr.uses
-
-    @cached_property
-    def key(self) -> str:
-        """A short identifier that is the same in every process; it covers types and expression."""
-        types = _short(self.x) + _short(self.k) + _short(self.z)
-        return f"{self.name}_{types}_{_digest(self.expr.text)}"
-
-    @property
-    def dtype(self) -> DType:
-        """The type of the result."""
-        return self.z
-
-    def __repr__(self) -> str:
-        return f"indexunary.{self.name}[{name_of(self.x)}]"
 
 
 @dataclass(frozen=True)
