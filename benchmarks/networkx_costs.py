@@ -2,7 +2,7 @@
 
     python -m benchmarks.networkx_costs --device cpu                   measures all functions: an hour
     python -m benchmarks.networkx_costs --device cpu triangles         only these, to try the program
-    python -m benchmarks.networkx_costs --table                        writes semiring/nx_backend/measured.csv again
+    python -m benchmarks.networkx_costs --table                        writes measured.csv of the bridge again
 
 Each function is called as the tests call it, on graphs of 30 to 10,000 nodes whose conversion is in the
 cache and nothing else, as far as that takes seconds.  Where several families of graphs, or several values of the
@@ -29,8 +29,8 @@ import numpy as np
 from networkx.utils.backends import _registered_algorithms
 
 import semiring as sr
-from semiring.nx_backend import automatic
-from semiring.nx_backend.registry import FUNCTIONS
+from semiring.bridges.networkx import automatic
+from semiring.bridges.networkx.registry import FUNCTIONS
 
 from . import arguments
 from .report import Peer, Report, Row

@@ -7,10 +7,13 @@ what an annotation names is not a dependency at run time.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+import semiring
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "semiring"
@@ -30,15 +33,14 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("labels",),
     ("ops",),
     ("storage",),
-    ("plot",),
     ("facade",),
     ("loops",),
     ("algorithms",),
     ("io", "random"),
     ("distributed",),
     ("warming",),
-    ("nx_backend", "csgraph", "compat"),
-    ("cli", "__main__"),
+    ("bridges",),
+    ("csgraph", "plot", "nx_backend", "compat", "cli", "__main__"),
 )
 RANK = {name: rank for rank, row in enumerate(LAYERS) for name in row}
 PUBLIC_RANK = RANK["facade"]  # `from semiring import Matrix`: the root re-exports names of layers up to here
@@ -48,6 +50,48 @@ PUBLIC_RANK = RANK["facade"]  # `from semiring import Matrix`: the root re-expor
 KNOW_EXECUTORS = {"semiring.devices", "semiring.engines.registry", "semiring.formats.parts", "semiring.formats.values"}
 # What `algorithms` may use. If one needs more, so do users, and the public API lacks something.
 FOR_ALGORITHMS = {"semiring", "semiring.ops", "semiring.exceptions"}
+# What `bridges` may use of the core, and the names that the root publishes.
+FOR_BRIDGES = {"semiring", *(f"semiring.{name}" for name in ("algorithms", "distributed", "dtypes"))}
+FOR_BRIDGES |= {f"semiring.{name}" for name in ("exceptions", "io", "ops")}
+PUBLISHED = {f"semiring.{name}" for name in semiring.__all__}
+# Private modules that bridges still import, each with the bridges and the reason: this table is to become shorter.
+PRIVATE_IN_BRIDGES: dict[str, tuple[tuple[str, ...], str]] = {
+    "semiring.algorithms.vertex_labels": (("cli",), "which results of an algorithm are vertices"),
+    "semiring.config": (("cli", "networkx"), "the errors of environment variables, and the default device"),
+    "semiring.distributed.launching": (("cli",), "`semiring launch`"),
+    "semiring.distributed.process": (("cli",), "whether this process is one of several"),
+    "semiring.engines.cpu.compile": (("networkx",), "two compiled loops without an equivalent among the algorithms"),
+    "semiring.engines.cpu.threads": (("cli",), "the number of threads"),
+    "semiring.engines.operands": (("graphblas",), "masks that see later writes"),
+    "semiring.engines.registry": (("cli",), "the table of `semiring info --kernels`"),
+    "semiring.engines.residency": (("plot",), "counts of matrices in parts"),
+    "semiring.facade.chain": (("graphblas",), "comparisons of Scalars that select operators accept"),
+    "semiring.facade.hints": (("graphblas",), "the metaclass of Matrix"),
+    "semiring.facade.writing": (("graphblas",), "the class of masks"),
+    "semiring.formats": (("cli", "plot"), "names of codecs and placements; counts of matrices in parts"),
+    "semiring.io.atomic": (("cli",), "results and pictures are written atomically"),
+    "semiring.io.files": (("cli",), "the extension of a file"),
+    "semiring.io.matrix_market": (("graphblas",), "skew-symmetric files with entries on the diagonal"),
+    "semiring.io.networkx_arrays": (("networkx",), "`semiring.io.networkx` reads the same dictionaries"),
+    "semiring.io.read": (("cli",), "the extensions and the options of readers"),
+    "semiring.io.text": (("graphblas",), "skew-symmetric files with entries on the diagonal"),
+    "semiring.memory.allocation": (("plot",), "`semiring.ops.reports_memory`"),
+    "semiring.memory.arrays": (("cli", "csgraph", "plot"), "counted copies between host and device"),
+    "semiring.operators.families": (("graphblas",), "the class of select operators"),
+    "semiring.operators.select": (("graphblas",), "the class of `select.value`"),
+    "semiring.operators.table": (("graphblas",), "the names of operators by kind"),
+    "semiring.ops.convert": (("plot",), "counts of bitmaps"),
+    "semiring.ops.public_closures": (("plot",), "`semiring.ops.closure_many`"),
+    "semiring.optional": (
+        ("cli", "graphblas", "networkx", "plot"),
+        "the error for a missing package, which names its extra",
+    ),
+    "semiring.record_types": (("graphblas",), "the text of record types"),
+    "semiring.storage.coerce": (("plot",), "the check of a permutation"),
+    "semiring.warming.cache": (("cli",), "`semiring cache`"),
+}
+# Methods of Matrix and Vector that draw import the public path of the plots when they are called.
+DRAWING_METHODS = {"semiring.facade.plots", "semiring.facade.exchange"}
 # The engines. None imports another, so that each can be compared with the next.
 ENGINES = {"reference", "cpu", "cuda"}
 # The libraries that execute on a device.
@@ -109,6 +153,8 @@ def violations(source: str, module: str, is_package: bool, modules: set[str]) ->
     """Return one line for each import of `source` that points the wrong way."""
     found = []
     layer = layer_of(module)
+    if layer == "bridges":  # `from semiring import config` is the object that the root publishes, not the module
+        modules = modules - PUBLISHED
     for line, target in imported_modules(source, module, is_package, modules):
         place = f"{module}:{line} imports {target}"
         if layer in WITHOUT_DRIVERS and (engine_of(target) or target.partition(".")[0] in DRIVERS):
@@ -116,15 +162,27 @@ def violations(source: str, module: str, is_package: bool, modules: set[str]) ->
         if target.partition(".")[0] != "semiring":
             continue
         other = layer_of(target)
+        if target == "semiring.plot" and module in DRAWING_METHODS:
+            continue
         if (RANK[other] if other else PUBLIC_RANK) > RANK[layer]:
             found.append(f"{place}: {other or 'the public API'} is above {layer}")
         if layer == "algorithms" and other != "algorithms" and target not in FOR_ALGORITHMS:
             found.append(f"{place}: algorithms use the public API only")
+        if layer == "bridges" != other and target not in FOR_BRIDGES | allowed_in(module):
+            found.append(f"{place}: bridges use the public API only")
+        if RANK[layer] > RANK["bridges"] > RANK.get(other, 0):
+            found.append(f"{place}: a public path imports its bridge only")
         if layer == other == "engines":
             mine, theirs = engine_of(module), engine_of(target)
             if mine and theirs and mine != theirs:
                 found.append(f"{place}: engines do not import one another")
     return found
+
+
+def allowed_in(module: str) -> set[str]:
+    """Return the private modules that a module of `bridges` may import."""
+    bridge = module.split(".")[2] if module.count(".") > 1 else ""
+    return {name for name, (bridges, _) in PRIVATE_IN_BRIDGES.items() if bridge in bridges}
 
 
 def device_names(source: str) -> list[str]:
@@ -137,6 +195,13 @@ def executors_read(source: str) -> list[str]:
     """Return one line for each use of the executor of a device, or of the grid of a store."""
     attributes = (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Attribute))
     return [f"line {node.lineno}: {ast.unparse(node)}" for node in attributes if node.attr in {"executor", "grid"}]
+
+
+def room_names(source: str) -> list[str]:
+    """Return one line for each string constant of `source` that names a module of `bridges`, docstrings not counted."""
+    nodes = (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Constant))
+    texts = [(node.lineno, node.value) for node in nodes if isinstance(node.value, str)]
+    return [f"line {line} names {text!r}" for line, text in texts if re.fullmatch(r"(semiring)?\.bridges[\w.]*", text)]
 
 
 def engine_of(module: str) -> str:
@@ -168,6 +233,25 @@ def test_imports_point_one_way(module: str) -> None:
     path = MODULES[module]
     source = path.read_text(encoding="utf-8")
     assert violations(source, module, path.name == "__init__.py", NAMES) == []
+
+
+def test_the_root_loads_bridges_by_their_public_paths() -> None:
+    source = MODULES["semiring"].read_text(encoding="utf-8")
+    assert room_names(source) == []
+    imported = [target for _, target in imported_modules(source, "semiring", True, NAMES)]
+    assert not [target for target in imported if RANK.get(layer_of(target), 0) >= RANK["bridges"]]
+
+
+def test_exceptions_of_bridges_are_in_use() -> None:
+    used = set()
+    for module, path in MODULES.items():
+        if layer_of(module) == "bridges":
+            source, known = path.read_text(encoding="utf-8"), NAMES - PUBLISHED
+            found = imported_modules(source, module, path.name == "__init__.py", known)
+            used |= {(target, bridge) for _, target in found for bridge in module.split(".")[2:3]}
+    listed = {(name, bridge) for name, (bridges, _) in PRIVATE_IN_BRIDGES.items() for bridge in bridges}
+    assert not listed - used
+    assert MODULES.keys() >= DRAWING_METHODS
 
 
 @pytest.mark.parametrize("module", [module for module in MODULES if layer_of(module) == "ops"])
@@ -230,10 +314,20 @@ def test_a_file_is_one_idea() -> None:
         ("semiring.memory.locked", "from ..formats import CSR"),
         ("semiring.ops.build", "from ..storage.coerce import as_indices"),
         ("semiring.storage.coerce", "from ..facade.matrix import Matrix"),
+        ("semiring.io.files", "from semiring.bridges import networkx"),
+        ("semiring.facade.matrix", "def spy(self):\n    from ..plot import spy"),
+        ("semiring.warming.worker", "from semiring.csgraph import dijkstra"),
+        ("semiring.csgraph", "from semiring.engines.registry import find"),
+        ("semiring.bridges.csgraph.paths", "from semiring import engines"),
+        ("semiring.bridges.csgraph.paths", "from semiring.engines.registry import find"),
+        ("semiring.bridges.csgraph.paths", "from semiring.config import default_device"),
+        ("semiring.bridges.plot.graph", "from ...ops.mxv import mxv"),
+        ("semiring.bridges.plot", "from semiring.csgraph import dijkstra"),
     ],
 )
 def test_the_check_reports_violations(module: str, source: str) -> None:
     known = {"semiring", "semiring.formats", "semiring.engines", "semiring.engines.registry", "semiring.ops"}
+    known |= {"semiring.bridges", "semiring.bridges.networkx", "semiring.config", "semiring.csgraph", "semiring.plot"}
     assert violations(source, module, False, known)
 
 
@@ -241,6 +335,12 @@ def test_the_check_sees_executors() -> None:
     assert executors_read("def f(a):\n    return a.device.executor.total(1)")
     assert executors_read("def f(u):\n    return u.grid")
     assert not executors_read("def f(a):\n    return in_parts(a.device)")
+
+
+def test_the_check_sees_names_of_bridges() -> None:
+    assert room_names("_LAZY = {'plot': ('.bridges.plot', None)}")
+    assert room_names("load('semiring.bridges')")
+    assert not room_names("_LAZY = {'plot': ('.plot', None)}")
 
 
 def test_the_check_sees_devices() -> None:
@@ -260,9 +360,15 @@ def test_the_check_sees_devices() -> None:
             "import semiring\nfrom semiring import Matrix, ops\nfrom ._source import check",
         ),
         ("semiring.engines.cuda.mxv", "from ..spec import Mxv\nfrom .launch import launch"),
-        ("semiring.cli.demo", "import semiring as sr\nfrom semiring.io import read"),
+        ("semiring.bridges.cli.demo", "import semiring as sr\nfrom semiring.io import read"),
+        ("semiring.bridges.cli.demo", "from semiring import config, ops\nfrom semiring.bridges.plot import style"),
+        ("semiring.bridges.plot.graph", "from .style import BLUES\nfrom semiring.exceptions import InvalidValue"),
+        ("semiring.csgraph", "from semiring.bridges.csgraph import *"),
+        ("semiring.__main__", "from semiring.cli import main"),
+        ("semiring.facade.plots", "def spy(self):\n    from ..plot import spy"),
     ],
 )
 def test_the_check_allows(module: str, source: str) -> None:
     known = {"semiring", "semiring.formats", "semiring.formats.pattern", "semiring.dtypes", "semiring.ops"}
+    known |= {"semiring.bridges", "semiring.config", "semiring.plot"}
     assert violations(source, module, False, known) == []

@@ -40,7 +40,7 @@ SPECIAL = {"__call__", "__getitem__"}
 # Methods by which packages of the library reach one another: `dir` of an object does not list them.
 INTERNAL = holder._INTERNAL | recorder._CALLED
 # Kinds of objects that public names hold, by their classes.
-OBJECTS = ("semiring.operators.", "semiring.config", "semiring.facade.", "semiring.compat.")
+OBJECTS = ("semiring.operators.", "semiring.config", "semiring.facade.", "semiring.bridges.graphblas.")
 
 
 class Public(NamedTuple):

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from semiring.cli.program import parser
+from semiring.bridges.cli.program import parser
 from tests import sampling
 from tests.networkx_conformance.installed import with_entry_points
 

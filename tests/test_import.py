@@ -99,7 +99,7 @@ ZIPPED = """
 import sys
 sys.path.insert(0, {archive!r})
 import semiring as sr
-from semiring.cli import kernels
+from semiring.bridges.cli import kernels
 from semiring.engines.cuda import compile
 A = sr.Matrix.from_coo([0, 1], [1, 2], [1.0, 2.0], shape=(3, 3), device="cpu")
 double = sr.unary.register_new("zipped_double", lambda x: x + x)

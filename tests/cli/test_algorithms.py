@@ -14,9 +14,9 @@ import pytest
 
 import semiring as sr
 from semiring import Matrix, Vector
-from semiring.cli import algorithms, main, report
-from semiring.cli.outcome import Outcome
-from semiring.cli.parameters import options_of
+from semiring.bridges.cli import algorithms, main, report
+from semiring.bridges.cli.outcome import Outcome
+from semiring.bridges.cli.parameters import options_of
 from semiring.exceptions import SemiringError
 from tests import sampling
 
@@ -293,7 +293,7 @@ def test_parts_of_a_result() -> None:
 
 
 def test_vectors_of_files(tmp_path: Path) -> None:
-    from semiring.cli.results import load_vector, save
+    from semiring.bridges.cli.results import load_vector, save
 
     v, graph = Vector.from_coo([0, 3], [2, 5], size=4), Matrix(bool, 4, 4)
     for name in ("v.txt", "v.csv", "v.srb"):
@@ -307,7 +307,7 @@ def test_vectors_of_files(tmp_path: Path) -> None:
 
 
 def test_a_matrix_as_text(tmp_path: Path) -> None:
-    from semiring.cli.results import save
+    from semiring.bridges.cli.results import save
 
     A = Matrix.from_coo([0, 1], [1, 0], [0.5, 2.0], nrows=2, ncols=2)
     save(str(tmp_path / "A.tsv"), Outcome(A))

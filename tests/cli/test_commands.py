@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import semiring as sr
-from semiring.cli import kernels, main
+from semiring.bridges.cli import kernels, main
 from semiring.engines import registry
 
 Run = Callable[..., Any]

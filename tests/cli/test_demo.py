@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from semiring.bridges.plot import style
 from semiring.cli import main
-from semiring.plot import style
 
 
 def test_demo_prints_and_draws(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

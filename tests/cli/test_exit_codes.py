@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 import semiring as sr
-from semiring.cli import main, program
+from semiring.bridges.cli import main, program
 from semiring.config import cuda_available
 
 

@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 import semiring as sr
-from semiring.cli import chart, frontier, picture, report
-from semiring.cli.frontier import Frontiers, frontiers
-from semiring.cli.progress import Progress, seconds
-from semiring.cli.search import search
+from semiring.bridges.cli import chart, frontier, picture, report
+from semiring.bridges.cli.frontier import Frontiers, frontiers
+from semiring.bridges.cli.progress import Progress, seconds
+from semiring.bridges.cli.search import search
+from semiring.bridges.plot import style
 from semiring.exceptions import NotSupported
-from semiring.plot import style
 
 GRAPHS = {
     "directed": lambda: sr.random.rmat(6, 4, seed=2),

@@ -17,11 +17,11 @@ import pytest
 
 import semiring as sr
 from semiring import Labels, Matrix, Vector
-from semiring.cli import algorithms, main
-from semiring.cli.graphs import row_of
-from semiring.cli.outcome import Outcome
-from semiring.cli.parameters import options_of
-from semiring.cli.results import load_vector, save
+from semiring.bridges.cli import algorithms, main
+from semiring.bridges.cli.graphs import row_of
+from semiring.bridges.cli.outcome import Outcome
+from semiring.bridges.cli.parameters import options_of
+from semiring.bridges.cli.results import load_vector, save
 from semiring.exceptions import InvalidFormat, InvalidValue
 from tests import sampling
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from semiring.cli import main, program
-from semiring.cli.parsing import ELSEWHERE, Parser
+from semiring.bridges.cli import main, program
+from semiring.bridges.cli.parsing import ELSEWHERE, Parser
 
 
 @pytest.mark.parametrize(

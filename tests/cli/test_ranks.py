@@ -10,9 +10,9 @@ import pytest
 
 import semiring as sr
 from semiring import distributed
-from semiring.cli import graphs, main, ranks
-from semiring.cli.outcome import Outcome
-from semiring.cli.progress import Progress
+from semiring.bridges.cli import graphs, main, ranks
+from semiring.bridges.cli.outcome import Outcome
+from semiring.bridges.cli.progress import Progress
 from tests.distributed.launches import command
 
 pytest.importorskip("mpi4py")

@@ -12,8 +12,8 @@ from types import SimpleNamespace
 import pytest
 
 import semiring as sr
-from semiring.cli import main, program
-from semiring.cli.wording import in_shell_words
+from semiring.bridges.cli import main, program
+from semiring.bridges.cli.wording import in_shell_words
 
 READING = {"dup_op", "relabel", "nrows", "unweighted", "compress", "placement", "device", "base", "comment", "sep"}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from semiring.csgraph.conversion import Policy
+from semiring.bridges.csgraph.conversion import Policy
 
 
 @pytest.fixture(autouse=True)

@@ -11,11 +11,11 @@ import scipy.sparse as sp
 from scipy.sparse import csgraph as theirs
 
 from semiring import csgraph as ours
-from semiring.csgraph import conversion
+from semiring.bridges.csgraph import conversion
 from tests.csgraph.given import Array, is_tree, on_gpu, same
 
 # The package has a function of the name of this module.
-SPREADS = import_module("semiring.csgraph.dijkstra")._spreads
+SPREADS = import_module("semiring.bridges.csgraph.dijkstra")._spreads
 pytestmark = pytest.mark.skipif(on_gpu(), reason="a graph in host memory")
 
 

@@ -11,7 +11,7 @@ from scipy.sparse import csgraph as theirs
 
 import semiring as sr
 from semiring import csgraph as ours
-from semiring.csgraph import conversion, spanning
+from semiring.bridges.csgraph import conversion, spanning
 from semiring.exceptions import NotSupported
 from semiring.memory.arrays import Transfers
 from tests.csgraph.given import DRAWN, Array, formats, given, near, on_gpu, same, weights

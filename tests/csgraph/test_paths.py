@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from scipy.sparse import csgraph as theirs
 
 from semiring import csgraph as ours
-from semiring.csgraph.conversion import Policy
+from semiring.bridges.csgraph.conversion import Policy
 from tests.csgraph.given import DRAWN, Array, formats, given, is_tree, near, same, weights
 
 SEARCHES = ("dijkstra", "bellman_ford", "johnson", "shortest_path", "floyd_warshall")

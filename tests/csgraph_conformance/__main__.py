@@ -88,12 +88,12 @@ def install(calls: Calls, by_time: bool) -> int:
 
     from scipy.sparse import csgraph as theirs
 
-    assert "semiring.csgraph" not in sys.modules  # it reads SciPy's functions when it is imported
+    assert "semiring.bridges.csgraph" not in sys.modules  # it reads SciPy's functions when it is imported
     for name in theirs.__all__:
         if callable(getattr(theirs, name)) and not isinstance(getattr(theirs, name), type):
             setattr(theirs, name, calls.theirs(name, getattr(theirs, name)))
     from semiring import csgraph as ours
-    from semiring.csgraph.conversion import Policy
+    from semiring.bridges.csgraph.conversion import Policy
 
     Policy.by_time = by_time
     names = [name for name in ours.__all__ if hasattr(theirs, name)]

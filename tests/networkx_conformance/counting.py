@@ -33,7 +33,7 @@ def _counted(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def pytest_collection_finish() -> None:
-    from semiring.nx_backend.registry import FUNCTIONS
+    from semiring.bridges.networkx.registry import FUNCTIONS
 
     for name, function in FUNCTIONS.items():
         FUNCTIONS[name] = _counted(name, function)

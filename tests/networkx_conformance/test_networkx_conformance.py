@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from semiring.nx_backend.differences import DIFFERENCES
+from semiring.bridges.networkx.differences import DIFFERENCES
 from tests.networkx_conformance.__main__ import PACKAGES, run
 
 

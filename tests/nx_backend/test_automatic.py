@@ -14,8 +14,8 @@ import networkx as nx
 import pytest
 
 import semiring as sr
-from semiring.nx_backend import automatic, backend
-from semiring.nx_backend.registry import FUNCTIONS
+from semiring.bridges.networkx import automatic, backend
+from semiring.bridges.networkx.registry import FUNCTIONS
 from semiring.warming.cache import clear
 
 

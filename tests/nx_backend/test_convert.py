@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import semiring as sr
+from semiring.bridges.networkx.sorted_sets import among, distinct
 from semiring.nx_backend import Graph, backend, convert_from_nx, convert_to_nx
-from semiring.nx_backend.sorted_sets import among, distinct
 
 KINDS = [nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph]
 LABELS: list[list[Hashable]] = [

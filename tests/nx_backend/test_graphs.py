@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from networkx.utils.backends import _registered_algorithms
 
-from semiring.nx_backend.registry import FUNCTIONS
+from semiring.bridges.networkx.registry import FUNCTIONS
 from tests.nx_backend.test_results import public
 
 # The tree of Gomory and Hu is one of several, of graphs with capacities: see test_choices.py.

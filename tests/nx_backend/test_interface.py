@@ -13,9 +13,9 @@ import pytest
 from networkx.utils.backends import _registered_algorithms
 
 import _nx_semiring
+from semiring.bridges.networkx.registry import FUNCTIONS
 from semiring.exceptions import InvalidValue
 from semiring.nx_backend import backend
-from semiring.nx_backend.registry import FUNCTIONS
 from tests.networkx_conformance.installed import ROOT, entry_points
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from networkx.utils.backends import _registered_algorithms
 
-from semiring.nx_backend.registry import FUNCTIONS
+from semiring.bridges.networkx.registry import FUNCTIONS
 from tests import sampling
 
 

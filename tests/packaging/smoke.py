@@ -23,7 +23,7 @@ import semiring as sr
 from semiring import Matrix, Vector, optional
 
 # They import a package that need not be there: the engine of CuPy, and the backend of NetworkX.
-OPTIONAL_MODULES = re.compile(r"semiring\.(engines\.cuda|nx_backend)\b|.*__main__$")
+OPTIONAL_MODULES = re.compile(r"semiring\.(engines\.cuda|nx_backend|bridges\.networkx)\b|.*__main__$")
 
 
 def installed() -> None:

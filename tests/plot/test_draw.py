@@ -11,7 +11,7 @@ import pytest
 import semiring as sr
 from semiring import Matrix, plot
 from semiring import exceptions as ex
-from semiring.plot import graph
+from semiring.bridges.plot import graph
 
 
 @pytest.fixture(autouse=True)

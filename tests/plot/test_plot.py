@@ -10,8 +10,8 @@ import pytest
 import semiring as sr
 from semiring import Matrix, Vector, plot
 from semiring import exceptions as ex
+from semiring.bridges.plot import counts, style
 from semiring.memory.arrays import Transfers
-from semiring.plot import counts, style
 
 
 @pytest.fixture

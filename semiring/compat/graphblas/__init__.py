@@ -4,60 +4,23 @@ Nearly all of it is :mod:`semiring` itself, and ``import semiring as gb`` is eno
 adds what contradicts the names and rules of :mod:`semiring`: see decision 25 in ``docs/decisions``.
 """
 
-from __future__ import annotations
-
 import sys
-from typing import Any, Final
+from types import ModuleType
 
-from semiring import Recorder, agg, binary, indexunary, monoid, replace, select, semiring, unary
-from semiring.compat.graphblas import dtypes, exceptions, io, op
-from semiring.compat.graphblas.objects import Matrix, Scalar, Vector
-from semiring.compat.graphblas.settings import config
+from semiring.bridges import graphblas as _bridge
+from semiring.bridges.graphblas import *  # noqa: F403  # the names are listed once, in the bridge
 
-__all__ = [
-    "MAX_SIZE",
-    "Matrix",
-    "Recorder",
-    "Scalar",
-    "Vector",
-    "agg",
-    "backend",
-    "binary",
-    "config",
-    "dtypes",
-    "exceptions",
-    "indexunary",
-    "init",
-    "io",
-    "monoid",
-    "op",
-    "replace",
-    "select",
-    "semiring",
-    "unary",
-]
+__all__ = _bridge.__all__
 
-# The most rows, columns or positions that an object may have.
-MAX_SIZE: Final = 2**60
-backend: Final = "semiring"
-
-# ``from semiring.compat.graphblas.binary import plus`` and ``import semiring.compat.graphblas.unary.numpy``.
-for _module in (agg, binary, indexunary, monoid, op, select, semiring, unary):
-    _name = f"{__name__}.{_module.__name__.rpartition('.')[2]}"
-    sys.modules[_name] = _module
-    if (_ufuncs := getattr(_module, "numpy", None)) is not None:
-        sys.modules[f"{_name}.numpy"] = _ufuncs
+# ``from semiring.compat.graphblas.binary import plus`` and ``import semiring.compat.graphblas.unary.numpy``.  Type
+# checkers read the modules that this package does not share with `semiring` from the ``.pyi`` files.
+for _name in __all__:
+    _module = getattr(_bridge, _name)
+    if isinstance(_module, ModuleType):
+        sys.modules[f"{__name__}.{_name}"] = _module
+        if (_ufuncs := getattr(_module, "numpy", None)) is not None:
+            sys.modules[f"{__name__}.{_name}.numpy"] = _ufuncs
 
 
-def init(backend: Any = None, blocking: bool = False) -> None:
-    """Do nothing: this library needs no initialization.
-
-    Parameters
-    ----------
-    backend, blocking : accepted for programs of python-graphblas, and not read
-
-    Examples
-    --------
-    >>> import semiring.compat.graphblas as gb
-    >>> gb.init("suitesparse", blocking=False)
-    """
+def __dir__() -> list[str]:
+    return sorted(__all__)

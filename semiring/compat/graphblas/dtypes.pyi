@@ -1,0 +1,1 @@
+from semiring.bridges.graphblas.dtypes import *

@@ -1,0 +1,1 @@
+from semiring.bridges.graphblas.io import *
