@@ -1,5 +1,9 @@
 """The same programs on several processes: matrices and vectors whose parts are held by the processes of a grid."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from . import random
 from .building import from_coo, from_edgelist, vector_from_coo
 from .checkpoint import Checkpoint, Saved
@@ -9,6 +13,9 @@ from .local_parts import LocalPart, from_part, local_part
 from .reading import read
 from .scattering import gather, scatter
 from .writing import write
+
+if TYPE_CHECKING:
+    from .launching import launch
 
 __all__ = [
     "Checkpoint",
@@ -20,6 +27,7 @@ __all__ = [
     "from_edgelist",
     "from_part",
     "gather",
+    "launch",
     "local_part",
     "random",
     "read",
@@ -28,3 +36,17 @@ __all__ = [
     "vector_from_coo",
     "write",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    # Loaded when first named: it imports `process`, which Python runs as a program after this package.
+    if name == "launch":
+        from .launching import launch
+
+        globals()[name] = launch
+        return launch
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -86,6 +86,15 @@ def launch(count: int, words: Sequence[str]) -> int:
         If `count` is not positive, or this process is itself one of a launch.
     NotSupported
         If mpi4py or MPI is missing.
+
+    Notes
+    -----
+    `semiring launch` in the shell.  Each process has its share of the cores and a GPU of its own.
+
+    Examples
+    --------
+    >>> sr.distributed.launch(4, ["program.py", "--its-own", "arguments"])  # doctest: +SKIP
+    0
     """
     if count < 1:
         raise InvalidValue(f"launch: the number of processes must be positive, got {count}")

@@ -8,10 +8,12 @@ written atomically.
 from __future__ import annotations
 
 from semiring.io.adjacency_lists import read_graph_txt, read_metis
+from semiring.io.atomic import atomic_writer
 from semiring.io.cupy_sparse import from_cupy_sparse, to_cupy_sparse
 from semiring.io.dimacs import read_dimacs
 from semiring.io.edge_lists import read_edgelist
 from semiring.io.edge_lists_write import write_dimacs, write_edgelist
+from semiring.io.files import extension
 from semiring.io.gap import read_sg
 from semiring.io.graphalytics import read_graphalytics
 from semiring.io.igraph import from_igraph, to_igraph
@@ -25,13 +27,15 @@ from semiring.io.matrix_market_write import mmwrite
 from semiring.io.networkx import from_networkx, to_networkx
 from semiring.io.npz import load_npz, save_npz
 from semiring.io.parquet import read_parquet, write_parquet
-from semiring.io.read import read, write
+from semiring.io.read import read, readers, write, writers
 from semiring.io.scipy_sparse import from_scipy_sparse, to_scipy_sparse
 from semiring.io.torch_geometric import from_torch_geometric, to_torch_geometric
 from semiring.io.vectors import read_vector, write_vector
 from semiring.memory.allocation import reports_memory
 
 __all__ = [
+    "atomic_writer",
+    "extension",
     "from_cupy_sparse",
     "from_igraph",
     "from_networkx",
@@ -55,6 +59,7 @@ __all__ = [
     "read_sg",
     "read_srb",
     "read_vector",
+    "readers",
     "save_npz",
     "to_cupy_sparse",
     "to_igraph",
@@ -69,6 +74,7 @@ __all__ = [
     "write_parquet",
     "write_srb",
     "write_vector",
+    "writers",
 ]
 
 # OutOfMemory names the public function that was called.

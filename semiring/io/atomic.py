@@ -39,11 +39,25 @@ def atomic_writer(path: PathLike) -> Iterator[IO[bytes]]:
     its owner and group where the system allows it; a symbolic link is kept, and its target is written.  A pipe, a
     terminal or another special file is written directly.  The last extension of the name chooses the compression.
 
+    Parameters
+    ----------
+    path : str or PathLike
+
+    Returns
+    -------
+    context manager, with a file that is open for writing bytes
+
     Raises
     ------
     OSError
         The one that ``open(path, "wb")`` or its stream would raise, with this path: a missing or unwritable folder, an
         unwritable file, a full disk.
+
+    Examples
+    --------
+    >>> with sr.io.atomic_writer("ranks.txt") as file:
+    ...     file.write(b"0.25 0.75")
+    9
     """
     target = os.path.realpath(path)
     names = [target, os.path.dirname(target)]  # in errors of the system, which name `path` instead

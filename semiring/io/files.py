@@ -48,7 +48,21 @@ _Found = TypeVar("_Found")
 
 
 def extension(path: PathLike) -> tuple[str, str]:
-    """Split off the format and the compression: ``"a/b.mtx.gz"`` becomes ``(".mtx", ".gz")``, in lower case."""
+    """Return the extensions of a file by which `read` and `write` choose the format and the compression, in lower case.
+
+    Parameters
+    ----------
+    path : str or PathLike
+
+    Returns
+    -------
+    tuple of str: that of the format, and that of the compression; empty where the name has none
+
+    Examples
+    --------
+    >>> sr.io.extension("a/b.mtx.gz"), sr.io.extension("b.SRB")
+    (('.mtx', '.gz'), ('.srb', ''))
+    """
     name = Path(path)
     last = name.suffix.lower()
     if last in COMPRESSIONS:

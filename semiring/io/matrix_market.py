@@ -35,7 +35,9 @@ CLASSES: Final = character_classes(b"", b"%")
 
 
 @naming_memory_errors
-def mmread(path: PathLike, *, dup_op: Any = None, progress: Progress | None = None) -> Matrix:
+def mmread(
+    path: PathLike, *, dup_op: Any = None, skew_diagonal: bool = False, progress: Progress | None = None
+) -> Matrix:
     """Read a Matrix Market file, compressed or not.
 
     ``A(i, j) = value`` of each line ``i j value``, counted from 1 in the file and from 0 in the matrix. An entry
@@ -51,6 +53,9 @@ def mmread(path: PathLike, *, dup_op: Any = None, progress: Progress | None = No
     path : str or PathLike
     dup_op : binary operator, optional
         How to combine entries at the same position.
+    skew_diagonal : bool
+        Whether a skew-symmetric file may have entries on the diagonal, which the format excludes; they are stored as
+        they are.
     progress : callable, optional
         Called with the current step and the share done.
 
@@ -84,7 +89,7 @@ def mmread(path: PathLike, *, dup_op: Any = None, progress: Progress | None = No
     """
     text, name = read_text(path, progress), os.fspath(path)
     header = read_header(text, name)
-    made = parse_matrix_market(text, name, progress, header=header).to_matrix(dup_op)
+    made = parse_matrix_market(text, name, progress, header=header, skew_diagonal=skew_diagonal).to_matrix(dup_op)
     return set_label_sets(made, header.labels)
 
 

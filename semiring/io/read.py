@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import functools
 import inspect
 import os
 import warnings
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from semiring.facade.matrix import Matrix
     from semiring.facade.vector import Vector
 
-__all__ = ["READERS", "VECTOR_WRITERS", "WRITERS", "options_of", "read", "write"]
+__all__ = ["READERS", "VECTOR_WRITERS", "WRITERS", "options_of", "read", "readers", "write", "writers"]
 
 
 def _read_e(path: PathLike, *, directed: bool = True, dtype: Any = None, progress: Progress | None = None) -> Matrix:
@@ -315,10 +316,35 @@ def write(path: PathLike, A: Matrix | Vector, **options: Any) -> None:
         warnings.warn(f"{os.fspath(path)}: {text}", LostLabels, stacklevel=2)
 
 
+@functools.cache
 def options_of(function: Callable[..., Any]) -> tuple[str, ...]:
     """Return the names of the options of a reader or writer, other than those of `read` itself."""
     parameters = inspect.signature(function).parameters.values()
     return tuple(item.name for item in parameters if item.kind is item.KEYWORD_ONLY and item.name not in _EVERYWHERE)
+
+
+def readers() -> dict[str, tuple[str, ...]]:
+    """Return the extensions of files that `read` reads, without that of a compression, with the options of each reader.
+
+    ``"out."`` is the beginning of a name, of KONECT's files.
+
+    Examples
+    --------
+    >>> sr.io.readers()[".sg"]
+    ('dup_op',)
+    """
+    return {kind: options_of(reader) for kind, reader in READERS.items()}
+
+
+def writers() -> dict[str, tuple[str, ...]]:
+    """Return the extensions of files that `write` writes a Matrix to, with the options of each writer.
+
+    Examples
+    --------
+    >>> ".srb" in sr.io.writers(), ".sg" in sr.io.writers()
+    (True, False)
+    """
+    return {kind: options_of(writer) for kind, writer in WRITERS.items()}
 
 
 def check_options(kind: str, function: Callable[..., Any], options: dict[str, Any]) -> None:

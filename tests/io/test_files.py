@@ -15,7 +15,7 @@ import scipy.sparse as sp
 
 import semiring as sr
 from semiring import Matrix, Vector
-from semiring.exceptions import DuplicateIndex, InvalidValue, NotSupported, OutOfMemory, SparseIds
+from semiring.exceptions import DuplicateIndex, InvalidFormat, InvalidValue, NotSupported, OutOfMemory, SparseIds
 from semiring.memory import allocation
 from tests.io.arrays import ALL_DTYPES, DATA, needs_data
 
@@ -217,3 +217,35 @@ def test_importing_io_loads_no_engine() -> None:
     code = "import semiring.io, sys; print([m for m in ('numba','scipy','cupy','networkx') if m in sys.modules])"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=os.environ)
     assert found.stdout.strip() == "[]"
+
+
+def test_extensions_are_listed(tmp_path: Path) -> None:
+    """`readers` and `writers` list what `read` and `write` accept, with their options."""
+    for kind, options in sr.io.writers().items():
+        path = tmp_path / f"graph{kind}"
+        assert sr.io.extension(path) == (kind, "")
+        assert sr.io.extension(f"{path}.GZ") == (kind, ".gz")
+        assert kind in sr.io.readers()
+        assert all(option.isidentifier() for option in options)
+    with pytest.raises(InvalidValue) as error:
+        sr.io.read(tmp_path / "graph.el", nothing=1)
+    assert all(option in str(error.value) for option in sr.io.readers()[".el"])
+
+
+def test_a_file_of_a_program_is_written_atomically(tmp_path: Path) -> None:
+    path = tmp_path / "ranks.txt"
+    path.write_text("old")
+    with pytest.raises(ZeroDivisionError), sr.io.atomic_writer(path) as file:
+        file.write(b"new" * (1 // 0))
+    assert path.read_text() == "old"
+    with sr.io.atomic_writer(path) as file:
+        file.write(b"new")
+    assert [(item.name, item.read_text()) for item in tmp_path.iterdir()] == [("ranks.txt", "new")]
+
+
+def test_a_skew_symmetric_diagonal_is_accepted_on_request(tmp_path: Path) -> None:
+    path = tmp_path / "skew.mtx"
+    path.write_text("%%MatrixMarket matrix coordinate real skew-symmetric\n2 2 2\n1 1 5\n2 1 3\n")
+    with pytest.raises(InvalidFormat, match="skew"):
+        sr.io.mmread(path)
+    assert sr.io.mmread(path, skew_diagonal=True).to_dicts() == {0: {0: 5.0, 1: -3.0}, 1: {0: 3.0}}
