@@ -342,6 +342,10 @@ class Scalar(Numeric):
         """False: the value may be pending."""
         return False
 
+    def _becomes_condition(self, plan: Callable[[Any], Any]) -> None:
+        """Let ``select.value(self)`` and its like be ``plan(select.value)``, until this comparison is read."""
+        self._chain = Chain("compare", plan)
+
     def _with_operator(self, operator: Any, *rest: Any, **options: Any) -> Any:
         chain = self._chain
         if isinstance(operator, (Semiring, TypedSemiring)):

@@ -15,10 +15,8 @@ from semiring.bridges.cli.graphs import UsageError, add_common, add_graph, load,
 from semiring.bridges.cli.progress import Progress
 from semiring.bridges.cli.report import emit, shown, size
 from semiring.exceptions import NotSupported
-from semiring.io.files import extension
-from semiring.io.read import WRITERS
 
-WRITTEN = tuple(WRITERS)
+WRITTEN = tuple(sr.io.writers())
 
 
 def add(commands: Any) -> None:
@@ -37,7 +35,7 @@ def add(commands: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     """Read, write, and print the sizes of both files."""
     check_target(args, args.to)
-    if args.compress and extension(args.to)[0] != ".srb":
+    if args.compress and sr.io.extension(args.to)[0] != ".srb":
         raise UsageError("--compress: only .srb files store compressed rows")
     progress = Progress(args.progress)
     start = time.perf_counter()
@@ -75,7 +73,7 @@ def check_target(args: argparse.Namespace, path: str) -> None:
     """Raise NotSupported for a file that cannot be written, before any work is done."""
     if args.output_format is not None and path != "-":
         raise UsageError("--output-format is the format of standard output: pass - as the file to write")
-    kind = extension(_named(args, path))[0]
+    kind = sr.io.extension(_named(args, path))[0]
     if kind not in WRITTEN:
         raise NotSupported(
             f"{shown(path)}: expected one of the extensions {' '.join(WRITTEN)}, found {kind or 'none'!r}"

@@ -22,9 +22,6 @@ from semiring.bridges.cli.report import shown
 from semiring.config import Config
 from semiring.exceptions import InvalidValue, SemiringError
 from semiring.formats import CODECS, PLACEMENTS
-from semiring.io.files import extension
-from semiring.io.read import READERS, options_of
-from semiring.memory.arrays import to_host
 
 MAX_DEGREE: Final = "max-degree"
 _INTEGER: Final = re.compile(r"[+-]?[0-9]+")
@@ -74,7 +71,7 @@ def add_graph(parser: argparse.ArgumentParser, *, nargs: str | None = None, what
         "file",
         metavar="FILE",
         nargs=nargs,
-        help=f"{what}{' '.join(READERS)}, text also compressed; or -: standard input",
+        help=f"{what}{' '.join(sr.io.readers())}, text also compressed; or -: standard input",
     )
     group = parser.add_argument_group("reading")
     group.add_argument("--symmetric", action="store_true", help="store each edge in both directions")
@@ -160,8 +157,8 @@ def _standard_input(args: argparse.Namespace) -> Iterator[str]:
     """Copy standard input to a file for the time of reading."""
     kind = args.input_format or ".txt"
     kind = kind if kind.startswith(".") else f".{kind}"
-    if extension(f"-{kind}")[0] not in READERS:
-        raise UsageError(f"--input-format {shown(kind)}: expected one of {' '.join(READERS)}")
+    if sr.io.extension(f"-{kind}")[0] not in sr.io.readers():
+        raise UsageError(f"--input-format {shown(kind)}: expected one of {' '.join(sr.io.readers())}")
     with tempfile.TemporaryDirectory(prefix="semiring-") as folder:
         path = os.path.join(folder, f"standard-input{kind}")
         with open(path, "wb") as file:
@@ -171,15 +168,15 @@ def _standard_input(args: argparse.Namespace) -> Iterator[str]:
 
 
 def _load(args: argparse.Namespace, path: str, progress: Progress) -> Any:
-    kind = extension(path)[0]
+    kind = sr.io.extension(path)[0]
     args.bytes_read = os.path.getsize(path) if os.path.isfile(path) else None
     options = {_CHOSEN[name]: getattr(args, name) for name in _CHOSEN if getattr(args, name) is not None}
     if options.get("sep") == "\\t":  # as a shell passes '\t'
         options["sep"] = "\t"
     if args.unweighted:
         options["weights"] = False
-    if options and kind in READERS:
-        allowed = options_of(READERS[kind])
+    allowed = sr.io.readers().get(kind)
+    if options and allowed is not None:
         unknown = [name for name in options if name not in allowed or (name == "weights" and kind == ".parquet")]
         if unknown:
             given = {parameter: name for name, parameter in _CHOSEN.items()} | {"weights": "unweighted"}
@@ -190,7 +187,7 @@ def _load(args: argparse.Namespace, path: str, progress: Progress) -> Any:
     storage = {"compress": args.compress, "placement": args.placement}
     # The union with the transpose needs an uncompressed, device-resident matrix.
     storage = {} if args.symmetric else {name: value for name, value in storage.items() if value is not None}
-    if args.relabel and "relabel" not in options_of(READERS.get(kind, sr.io.read)):
+    if args.relabel and "relabel" not in sr.io.readers().get(kind, ()):
         raise UsageError(f"--relabel is an option of edge lists; names in {kind or 'such'} files are read without it")
     with progress.step(f"reading {shown(args.file)}"):
         if args.trust and kind == ".srb":
@@ -219,10 +216,10 @@ def load_graph(args: argparse.Namespace, progress: Progress) -> sr.Matrix:
 
 def load_pairs(args: argparse.Namespace, path: str, A: sr.Matrix) -> sr.Matrix:
     """Read pairs of vertices of A: a matrix of its shape, or an edge list whose ids are those of the graph."""
-    allowed = options_of(READERS.get(extension(path)[0], sr.io.read))
+    allowed = sr.io.readers().get(sr.io.extension(path)[0], ())
     if A.row_labels is not None and A.column_labels is not None and "relabel" in allowed:
         named = sr.io.read(path, relabel=True)
-        rows, columns, values = (to_host(array) for array in named.to_coo())
+        rows, columns, values = named.to_coo(device="cpu")
         ends = ((A.row_labels, rows), (A.column_labels, columns))
         rows, columns = (rows_of(labels, [str(name) for name in named.labels[end]]) for labels, end in ends)
         return ranks.divided(sr.Matrix.from_coo(rows, columns, values, shape=A.shape))
@@ -237,7 +234,7 @@ def load_pairs(args: argparse.Namespace, path: str, A: sr.Matrix) -> sr.Matrix:
 def out_degrees(A: sr.Matrix) -> NDArray[np.int64]:
     """Return the number of entries of each row, on the host.  O(nvals) at most; synchronises."""
     counted = A.apply("second", right=np.int64(1)).reduce_rowwise("plus")
-    return np.asarray(to_host(counted.to_dense(fill_value=0)), np.int64)
+    return np.asarray(counted.to_dense(fill_value=0, device="cpu"), np.int64)
 
 
 def row_of(A: sr.Matrix, word: str) -> int:

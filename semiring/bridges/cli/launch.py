@@ -6,6 +6,7 @@ import argparse
 import os
 from typing import Any
 
+import semiring as sr
 from semiring.bridges.cli.graphs import UsageError
 from semiring.bridges.cli.report import shown
 
@@ -31,13 +32,11 @@ def add(commands: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Start the processes and wait for them."""
-    from semiring.distributed.launching import launch
-
     words = args.program[1:] if args.program[:1] == ["--"] else args.program
     if not words and not args.module:
         raise UsageError("launch: expected a program, a file or -m MODULE, after the options")
     if args.module:
-        return launch(args.count, ["-m", *args.module])
+        return sr.distributed.launch(args.count, ["-m", *args.module])
     if not os.path.isfile(words[0]):
         raise UsageError(f"launch: {shown(words[0])}: no such file")
-    return launch(args.count, words)
+    return sr.distributed.launch(args.count, words)

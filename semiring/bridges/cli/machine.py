@@ -17,9 +17,9 @@ def engine_description() -> str:
     if engine == "cuda":
         return f"CUDA engine on {gpu()}"
     if engine == "cpu":
-        from semiring.engines.cpu.threads import available
+        import numba
 
-        threads = available()
+        threads = int(numba.config.NUMBA_NUM_THREADS)  # type: ignore[attr-defined]
         return f"CPU engine on {processor()}, {threads} thread{'s' if threads > 1 else ''}"
     return f"reference engine (slow, for checking) on {processor()}"
 

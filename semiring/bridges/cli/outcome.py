@@ -13,7 +13,6 @@ import semiring as sr
 from semiring.algorithms.vertex_labels import vertices_of
 from semiring.bridges.cli.ranks import whole
 from semiring.exceptions import InvalidValue
-from semiring.memory.arrays import to_host
 
 
 class Table(NamedTuple):
@@ -127,7 +126,7 @@ def _in_order(head: list[str], *columns: list[Any]) -> Table:
 
 def _table_of(part: Any, vertices: tuple[bool, ...]) -> Table:
     part = whole(part)
-    *columns, values = (to_host(array) for array in part.to_coo(index_dtype=None))
+    *columns, values = part.to_coo(index_dtype=None, device="cpu")
     head = ["row", "column"] if part.ndim == 2 else ["vertex" if vertices[0] else "position"]
     order: NDArray[Any] = np.arange(values.size)
     if not vertices[-1]:
@@ -140,7 +139,7 @@ def _facts(part: Any, are_vertices: bool) -> dict[str, Any]:
     made: dict[str, Any] = {"entries": part.nvals}
     if isinstance(part, sr.Matrix):
         made = {"shape": list(part.shape), **made}
-    values = to_host(part.to_coo(index_dtype=None)[-1])
+    values = part.to_coo(index_dtype=None, device="cpu")[-1]
     if values.size and values.dtype.kind in "iuf" and not are_vertices:
         made |= {"smallest": values.min().item(), "largest": values.max().item()}
     if isinstance(part, sr.Vector) and values.dtype.kind in "iub":

@@ -9,7 +9,6 @@ import semiring as sr
 from semiring.bridges.cli import algorithms
 from semiring.bridges.cli.graphs import row_of
 from semiring.bridges.cli.results import VECTORS, load_vector
-from semiring.io.files import extension
 
 
 def add(commands: Any) -> None:
@@ -41,4 +40,4 @@ def run(args: argparse.Namespace) -> int:
 def _vertex_or_vector(A: sr.Matrix, word: str | None) -> Any:
     if word is None or word == "drop":
         return word
-    return load_vector(word, A) if extension(word)[0] in VECTORS else row_of(A, word)
+    return load_vector(word, A) if sr.io.extension(word)[0] in VECTORS else row_of(A, word)

@@ -9,8 +9,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import Any, NoReturn
 
-from semiring.io.files import extension
-from semiring.io.read import READERS
+import semiring as sr
 
 #: Functions whose command has another name than theirs.
 ELSEWHERE = {
@@ -77,7 +76,7 @@ class Parser(argparse.ArgumentParser):
             close = _close(word, map(str, action.choices or ()))
             return f"{message}; did you mean {close}?" if close else message
         kind = name.lower()
-        if kind == "command" and extension(word)[0] in READERS:
+        if kind == "command" and sr.io.extension(word)[0] in sr.io.readers():
             return f"{word!r} is a file and no command: write, for example, {self.prog} info {word}"
         command = word.replace("_", "-")
         if kind == "command" and command in ELSEWHERE:

@@ -5,20 +5,19 @@ from __future__ import annotations
 import io
 from collections.abc import Sequence
 
+import semiring as sr
 from semiring.bridges.cli.frontier import Frontiers
 from semiring.bridges.cli.report import shown
 from semiring.bridges.plot.panels import frontier_panel
 from semiring.bridges.plot.style import require_matplotlib
 from semiring.exceptions import NotSupported
-from semiring.io.atomic import atomic_writer
-from semiring.io.files import extension
 
 _PANEL_INCHES, _HEIGHT_INCHES = 4.7, 3.7
 
 
 def check(path: str) -> None:
     """Raise NotSupported for a plot that `draw` cannot write, before any work is done."""
-    if extension(path) != (".png", ""):
+    if sr.io.extension(path) != (".png", ""):
         raise NotSupported(f"{shown(path)}: a frontier plot is written as .png")
     require_matplotlib("drawing a PNG")
 
@@ -64,5 +63,5 @@ def draw(path: str, plots: Sequence[Frontiers]) -> None:
     )
     image = io.BytesIO()
     figure.savefig(image, format="png", dpi=160, metadata={"Software": None})
-    with atomic_writer(path) as file:
+    with sr.io.atomic_writer(path) as file:
         file.write(image.getvalue())

@@ -41,9 +41,7 @@ def conflict(args: argparse.Namespace) -> str | None:
 
 def start(count: int, words: Sequence[str]) -> int:
     """Run a command line as `count` processes; return the exit code."""
-    from semiring.distributed.launching import launch
-
-    return launch(count, ["-m", "semiring.cli", *words])
+    return sr.distributed.launch(count, ["-m", "semiring.cli", *words])
 
 
 def launched() -> bool:

@@ -16,8 +16,6 @@ from semiring.bridges.cli.graphs import rows_of
 from semiring.bridges.cli.outcome import Outcome, Table
 from semiring.bridges.cli.ranks import divided, prints, read, whole
 from semiring.exceptions import InvalidFormat, InvalidValue, NotSupported
-from semiring.io.atomic import atomic_writer
-from semiring.io.files import extension
 
 _SEPARATORS = {".txt": " ", ".tsv": "\t", ".csv": ","}
 _BINARY = (".mtx", ".srb")
@@ -38,7 +36,7 @@ def add_out(parser: argparse.ArgumentParser, what: str, *, matrices: bool = Fals
 
 def check_out(path: str | None, *, matrices: bool = False) -> None:
     """Raise NotSupported for a file that cannot be written, before any work is done."""
-    if path not in (None, "-") and extension(path)[0] not in _extensions(matrices):
+    if path not in (None, "-") and sr.io.extension(path)[0] not in _extensions(matrices):
         extensions = " ".join(_extensions(matrices))
         raise NotSupported(f"--out {path}: expected one of the extensions {extensions}, or - for standard output")
 
@@ -49,7 +47,7 @@ def _extensions(matrices: bool) -> list[str]:
 
 def save(path: str, found: Outcome) -> None:
     """Write a line for each row of the table of a result, or its Vector or Matrix as `semiring.io.write` does."""
-    kind = extension(path)[0]
+    kind = sr.io.extension(path)[0]
     if path != "-" and kind not in _SEPARATORS:
         result = whole(found.main())
         if prints():
@@ -62,7 +60,7 @@ def save(path: str, found: Outcome) -> None:
     if path == "-":
         sys.stdout.writelines(lines)
         return
-    with atomic_writer(path) as file:
+    with sr.io.atomic_writer(path) as file:
         for chunk in lines:
             file.write(chunk.encode())
 
@@ -101,7 +99,7 @@ def load_vector(path: str, A: sr.Matrix, *, of_vertices: bool = False) -> sr.Vec
 
     of_vertices: the values are vertices, by name where A has names; other values may be names.
     """
-    kind = extension(path)[0]
+    kind = sr.io.extension(path)[0]
     if kind not in _SEPARATORS:
         found = read(path)
         if not isinstance(found, sr.Vector) or found.size != A.nrows:

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 import semiring as sr
 from semiring.bridges.cli.graphs import out_degrees
-from semiring.memory.arrays import to_host
 
 
 @dataclass(frozen=True)
@@ -54,7 +53,7 @@ def search(A: sr.Matrix, source: int, *, repeats: int = 1) -> Search:
     levels, first_s = timed(lambda: sr.algorithms.bfs_levels(A, source))
     again = [timed(lambda: sr.algorithms.bfs_levels(A, source))[1] for _ in range(repeats)]
     steps = sr.algorithms.bfs_trace(A, source).steps
-    rows, depth = (to_host(part) for part in levels.to_coo(index_dtype=None))
+    rows, depth = levels.to_coo(index_dtype=None, device="cpu")
     degrees = out_degrees(A)[rows]
     return Search(
         source,

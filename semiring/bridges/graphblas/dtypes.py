@@ -13,7 +13,6 @@ import numpy as np
 
 from semiring import dtypes as _own
 from semiring.exceptions import NameTaken
-from semiring.record_types import ARRAY, described
 
 __all__ = [
     "BOOL",
@@ -36,6 +35,8 @@ __all__ = [
     "unify",
 ]
 
+# The name of the only field of the record that represents an array type.
+(_ARRAY,) = _own.lookup(np.dtype((np.int64, (1,)))).names or ()
 # Whether complex types are values of this library.
 _supports_complex: Final = True
 
@@ -64,7 +65,7 @@ class DataType:
 
     def __init__(self, name: str, dtype: _own.DType, c_type: str) -> None:
         self.name, self.dtype, self.c_type = name, dtype, c_type
-        self.np_type = dtype[ARRAY] if dtype.names == (ARRAY,) else dtype
+        self.np_type = dtype[_ARRAY] if dtype.names == (_ARRAY,) else dtype
         self._is_anonymous = False
 
     def __eq__(self, other: object) -> bool:
@@ -181,7 +182,13 @@ def _of(dtype: _own.DType) -> DataType:
 
 def _default_name(dtype: _own.DType) -> str:
     """Return the text of a record type: ``{'x': INT64, 'y': FP64}``, ``UINT8[3]``."""
-    return described(dtype, lambda part: _BY_DTYPE[part].name)
+    dtype = dtype[_ARRAY] if dtype.names == (_ARRAY,) else dtype
+    if dtype.subdtype is not None:
+        part, shape = dtype.subdtype
+        return f"{_default_name(part)}[{', '.join(map(str, shape))}]"
+    if dtype.names is None:
+        return _BY_DTYPE[dtype].name
+    return "{" + ", ".join(f"{field!r}: {_default_name(dtype[field])}" for field in dtype.names) + "}"
 
 
 def register_new(name: str, dtype: Any) -> DataType:

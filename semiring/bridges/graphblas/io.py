@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from os import PathLike, fspath
+from os import PathLike
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import IO, Any
@@ -13,8 +13,6 @@ from semiring.bridges.graphblas.other_arrays import from_awkward, from_pydata_sp
 from semiring.exceptions import InvalidValue
 from semiring.io import from_scipy_sparse as _from_scipy_sparse
 from semiring.io import to_scipy_sparse
-from semiring.io.matrix_market import parse_matrix_market
-from semiring.io.text import read_text
 
 __all__ = [
     "from_awkward",
@@ -139,18 +137,14 @@ def mmread(
     """
     _check(engine)
     if isinstance(source, (str, PathLike)):
-        made = _read(source, dup_op)
+        made = _own.mmread(source, dup_op=dup_op, skew_diagonal=True)
     else:
         content = source.read()
         with TemporaryDirectory() as folder:
             path = Path(folder) / "matrix.mtx"
             path.write_bytes(content.encode() if isinstance(content, str) else content)
-            made = _read(path, dup_op)
+            made = _own.mmread(path, dup_op=dup_op, skew_diagonal=True)
     return adopted(made, name)
-
-
-def _read(path: str | PathLike[str], dup_op: Any) -> Any:
-    return parse_matrix_market(read_text(path), fspath(path), skew_diagonal=True).to_matrix(dup_op)
 
 
 def mmwrite(

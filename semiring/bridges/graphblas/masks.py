@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from semiring.engines.operands import Mask as _Mask
-from semiring.facade.writing import MaskView
+import semiring
 
 __all__ = ["LiveMask", "Mask"]
 
+_Masks: Any = type(semiring.Matrix(bool, 1, 1, device="cpu").S)
 
-class Mask(MaskView):
+
+class Mask(_Masks):  # type: ignore[misc]
     """A mask of which `new` makes objects of this package: ``A.S & B.V`` and its like, of the present entries.
 
     Examples
@@ -23,7 +24,7 @@ class Mask(MaskView):
 
     __slots__ = ()
 
-    def _of(self, mask: _Mask) -> MaskView:
+    def _of(self, mask: Any) -> Mask:
         return Mask(mask)
 
     def _classes(self) -> tuple[type[Any], type[Any]]:
@@ -51,8 +52,10 @@ class LiveMask(Mask):
         self.parent, self.structure, self._complement = parent, structure, complement
 
     @property
-    def _mask(self) -> _Mask:  # type: ignore[override]
-        return _Mask(self.parent.store, self.structure, self._complement)
+    def _mask(self) -> Any:
+        own = semiring.Matrix if isinstance(self.parent, semiring.Matrix) else semiring.Vector
+        view: Any = (own.S if self.structure else own.V).fget(self.parent)  # type: ignore[attr-defined]
+        return (~view if self._complement else view)._mask
 
     @property
     def value(self) -> bool:

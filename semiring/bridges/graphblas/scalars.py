@@ -8,11 +8,11 @@ import numpy as np
 
 import semiring
 from semiring.bridges.graphblas.spelling import Either, Spelling, typed_number
-from semiring.facade.chain import Chain
-from semiring.operators.families import Select
-from semiring.operators.select import By
 
 __all__ = ["Scalar"]
+
+_SUBJECTS = type(semiring.select.value)
+_SELECT_OPERATORS = type(semiring.select.tril)
 
 
 class Scalar(Spelling, semiring.Scalar, metaclass=Either):  # type: ignore[misc]
@@ -51,9 +51,9 @@ class Scalar(Spelling, semiring.Scalar, metaclass=Either):  # type: ignore[misc]
 
     def _with_operator(self, operator: Any, *rest: Any, **options: Any) -> Any:
         chain = self._chain
-        if isinstance(operator, By) and chain is not None and chain.kind == "compare":
+        if isinstance(operator, _SUBJECTS) and chain is not None and chain.kind == "compare":
             return chain.rebound(operator)
-        if isinstance(operator, Select) and "left" in options:  # valuene(5, s)
+        if isinstance(operator, _SELECT_OPERATORS) and "left" in options:  # valuene(5, s)
             return self.from_value(options["left"]).select(operator, self)
         return super()._with_operator(operator, *rest, **options)
 
@@ -105,7 +105,7 @@ def _order(name: str) -> None:
         made = self.ewise_mult(_scalar(self, other), name)
         if not isinstance(other, semiring.Scalar):
             value = self.dup()
-            made._chain = Chain("compare", lambda by: value.select(by.operator(name), other))
+            made._becomes_condition(lambda by: value.select(by.operator(name), other))
         return made
 
     setattr(Scalar, f"__{name}__", compared)

@@ -11,12 +11,11 @@ import semiring
 from semiring.bridges.graphblas.dtypes import DataType, lookup_dtype
 from semiring.bridges.graphblas.masks import LiveMask
 from semiring.exceptions import InvalidType
-from semiring.facade.hints import Named
 
 __all__ = ["Either", "Sparse", "Spelling", "typed_number"]
 
 
-class Either(Named):
+class Either(type(semiring.Matrix)):  # type: ignore[misc]
     """The type of a class that derives from one of `semiring`, of whose objects ``isinstance`` holds too."""
 
     def __instancecheck__(cls, instance: Any) -> bool:

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from semiring.exceptions import DimensionMismatch, InvalidType, InvalidValue
+from semiring import Matrix, Vector
+from semiring.exceptions import (
+    DimensionMismatch,
+    DomainMismatch,
+    DuplicateIndex,
+    IndexOutOfBound,
+    InvalidType,
+    InvalidValue,
+)
 from semiring.formats import CSR, HyperPattern
-from semiring.memory.allocation import reports_memory
-from semiring.storage.coerce import permutation
+from semiring.ops import reports_memory
 
 from . import counts
 from .graph import draw, layout
 from .panels import frontier_panel
 from .style import BLUES, axes_for, labelled, plain, titled, width_points
-
-if TYPE_CHECKING:
-    from semiring.facade.matrix import Matrix
-    from semiring.facade.vector import Vector
 
 __all__ = ["degree_distribution", "draw", "frontiers", "hist", "layout", "spy"]
 
@@ -73,8 +76,8 @@ def spy(A: Matrix, order: Any = None, *, resolution: int = 400, title: str | Non
         return axes[0]
     if A.nrows != A.ncols:
         raise DimensionMismatch(f"spy: only a square matrix has an order of its rows and columns, got {A.shape}")
-    p = permutation("order", getattr(order, "store", order), A.nrows, A.device)
-    _cells(axes[1], A, counts.entries_in_cells(A.store, resolution, counts.places_in(p)), "in the given order")
+    places = _places("order", order, A)
+    _cells(axes[1], A, counts.entries_in_cells(A.store, resolution, places), "in the given order")
     return axes
 
 
@@ -115,7 +118,7 @@ def hist(x: Vector | Matrix, bins: int = 50, *, log: bool = False, title: str | 
     if bins < 1:
         raise InvalidValue(f"hist: bins must be at least 1, got {bins}")
     (axis,) = axes_for("hist", ax)
-    found = counts.histogram(x.store, bins)
+    found = counts.histogram(x, bins)
     axis.bar(found.edges[:-1], found.counts, np.diff(found.edges), align="edge", color=BLUES[0], edgecolor="white")
     if log:
         axis.set_yscale("log", nonpositive="clip")
@@ -220,7 +223,7 @@ def frontiers(levels: Any, A: Matrix | None = None, *, title: str | None = None,
         if A is not None and A.nrows != levels.size:
             raise DimensionMismatch(f"frontiers: {levels.size} levels for a matrix of shape {A.shape}")
         leaving = None if A is None else _degrees(A)
-        vertices, edges = counts.sizes_of_levels(levels.store, leaving)
+        vertices, edges = counts.sizes_of_levels(levels, leaving)
     series = (
         [("vertex frontier", vertices)] if edges is None else [("edge frontier", edges), ("vertex frontier", vertices)]
     )
@@ -254,6 +257,19 @@ def _cells(axis: Any, A: Matrix, cells: counts.Cells, title: str) -> None:
     for side in ("top", "right"):
         axis.spines[side].set_visible(True)
         axis.spines[side].set_color("#c6ced5")
+
+
+def _places(name: str, order: Any, A: Matrix) -> Any:
+    """Return the new number of each row and column of A, as an array on its device; InvalidValue for no permutation."""
+    from semiring import algorithms  # many modules, for a second panel alone
+
+    p = order.to(A.device) if isinstance(order, Vector) else Vector.from_dense(order, device=A.device)
+    if p.size != A.nrows:
+        raise InvalidValue(f"{name} must be a permutation of {A.nrows} numbers, got {p.size}")
+    try:
+        return algorithms.ordering.inverse(p).to_dense()
+    except (DomainMismatch, DuplicateIndex, IndexOutOfBound) as error:
+        raise InvalidValue(f"{name} must be a permutation of {A.nrows} numbers: {error}") from None
 
 
 def _degrees(A: Matrix) -> Any:

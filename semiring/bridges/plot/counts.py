@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 
 from semiring.engines.residency import resident, resident_rows
 from semiring.exceptions import InvalidValue
-from semiring.formats import CSR, Array, Bitmap, HyperPattern, array_module, device_of, is_bitmap, structure_only
+from semiring.formats import CSR, Array, HyperPattern, array_module, device_of, is_bitmap, structure_only
 from semiring.memory.arrays import to_host
-from semiring.ops.convert import index_list
 
 # The entries of one part, unless one row has more.
 _PART = 1 << 23
@@ -61,14 +60,6 @@ def _parts(a: CSR) -> list[int]:
     return sorted({0, *to_host(xp.searchsorted(a.indptr, marks, side="left")).tolist(), a.nrows})
 
 
-def places_in(order: Array) -> Array:
-    """Return for each old number its place in a permutation that lists the old numbers in their new order."""
-    xp = array_module(device_of(order))
-    places = xp.empty_like(order)
-    places[order] = xp.arange(order.size, dtype=order.dtype)
-    return places
-
-
 class Histogram(NamedTuple):
     """The values in each bin: ``edges[p] <= x < edges[p + 1]``; the values that are not finite are in none."""
 
@@ -77,19 +68,21 @@ class Histogram(NamedTuple):
     not_finite: int
 
 
-def histogram(store: Any, bins: int) -> Histogram:
+def histogram(x: Any, bins: int) -> Histogram:
     """Count the values of a vector or a matrix in equal bins; integers of a small range in one bin each.
 
     Cost O(nvals).  Synchronises.
     """
+    store = x.store
     if store.dtype.kind not in "biuf":
         raise InvalidValue(f"hist: expected real values, got {store.dtype}")
     if not store.nvals or store.iso is not None:
         values: Any = np.full(min(store.nvals, 1), store.iso if store.nvals else 0)
         weight = store.nvals
+    elif x.ndim == 1:
+        values, weight = x.to_coo(indices=False)[1], 1
     else:
-        held = index_list(store) if isinstance(store, Bitmap) else resident(store) if is_bitmap(store) else store
-        values, weight = held.values, 1
+        values, weight = (resident(store) if is_bitmap(store) else store).values, 1
     xp = array_module(device_of(values))
     total = int(values.size)
     if values.dtype.kind == "f":
@@ -126,13 +119,12 @@ def distinct(values: Array) -> tuple[NDArray[Any], NDArray[np.int64]]:
 def sizes_of_levels(levels: Any, edges: Array | None = None) -> tuple[NDArray[np.int64], NDArray[np.int64] | None]:
     """Return the vertices of each level and, from the number of edges of each vertex, the edges that leave it.
 
-    levels: the store of a vector of integers from 0.  Synchronises.
+    levels: a Vector of integers from 0.  Synchronises.
     """
     if levels.dtype.kind not in "iu":
         raise InvalidValue(f"frontiers: levels are integers, got {levels.dtype}")
-    entries = index_list(levels)
-    xp = array_module(levels.device)
-    values = xp.full(entries.nvals, entries.iso) if entries.values is None else entries.values
+    indices, values = levels.to_coo(index_dtype=None)
+    xp = array_module(device_of(values))
     if values.size and int(to_host(values.min())) < 0:
         raise InvalidValue("frontiers: levels are integers from 0, got a negative one")
     if not values.size:
@@ -141,5 +133,5 @@ def sizes_of_levels(levels: Any, edges: Array | None = None) -> tuple[NDArray[np
     vertices = to_host(xp.bincount(values)).astype(np.int64)
     if edges is None:
         return vertices, None
-    leaving = xp.bincount(values, weights=edges[entries.indices].astype(np.float64))
+    leaving = xp.bincount(values, weights=edges[indices].astype(np.float64))
     return vertices, to_host(leaving).astype(np.int64)

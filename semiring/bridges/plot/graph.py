@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from semiring.exceptions import DimensionMismatch, InvalidType, InvalidValue
-from semiring.memory.allocation import reports_memory
+from semiring.ops import reports_memory
 
 from .placement import Floats, as_positions, placed
 from .style import BLUES, FAINT, INK, axes_for, titled
 
 if TYPE_CHECKING:
-    from semiring.facade.matrix import Matrix
+    from semiring import Matrix
 
 #: The most vertices and entries that are drawn.
 MOST_VERTICES, MOST_ENTRIES = 1_000, 10_000

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from semiring import ops
 from semiring.exceptions import InvalidValue
-from semiring.ops.public_closures import closure_many
 
 if TYPE_CHECKING:
-    from semiring.facade.matrix import Matrix
+    from semiring import Matrix
 
 Floats = NDArray[np.float64]
 
@@ -43,7 +43,7 @@ def placed(A: Matrix, seed: int) -> Floats:
         return np.zeros((0, 2))
     U = A if A.is_symmetric_structure else A.ewise_add(A.T, "any")
     steps = np.full((n, n), np.inf)
-    i, j, levels = closure_many(range(n), U).levels.to_coo(device="cpu")
+    i, j, levels = ops.closure_many(range(n), U).levels.to_coo(device="cpu")
     steps[i, j] = levels
     group = np.isfinite(steps).argmax(axis=1)  # the first vertex of the component
     rng = np.random.default_rng(seed)
