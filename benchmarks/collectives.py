@@ -54,7 +54,7 @@ def messages(grid: Grid) -> dict[str, Any]:
 
 def pieces(grid: Grid) -> dict[str, Any]:
     """Return vectors as they are sent, by their description."""
-    from semiring.distributed.pieces import encoded
+    from semiring.distributed.vector_messages import encoded
 
     few = Vector.from_coo([3, 50], 1.5, size=64, device=grid.local)
     some = Vector.from_dense(np.arange(64.0), device=grid.local)

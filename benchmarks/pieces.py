@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from semiring import Matrix, Vector
-from semiring.distributed import pieces
+from semiring.distributed import vector_messages
 from semiring.distributed.threads import run_ranks
 
 from .machine import facts
@@ -39,7 +39,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--size", type=int, default=1 << 22)
     size = parser.parse_args().size
-    group, rng, rule = run_ranks(1, lambda group: group)[0], np.random.default_rng(1), pieces.chosen
+    group, rng, rule = run_ranks(1, lambda group: group)[0], np.random.default_rng(1), vector_messages.chosen
     print(facts("cpu"))
     print(f"a vector of {size} positions; * the form that is chosen between hosts")
     print(f"{'entries':>9}{'form':>10}{'bytes/entry':>13}{'encoded, ns':>13}{'decoded, ns':>13}")
@@ -49,9 +49,9 @@ def main() -> None:
         )
         best = rule(size, v.nvals, 0, compress=True)
         for form in ("bitmap", "list", "gaps"):
-            pieces.chosen = fixed(form)
-            sent, there = shortest(lambda v=v: pieces.encoded(v.store, group))  # type: ignore[misc]
-            _, back = shortest(lambda sent=sent, v=v: pieces.decoded(sent, size, v.dtype, "cpu"))  # type: ignore[misc]
+            vector_messages.chosen = fixed(form)
+            sent, there = shortest(lambda v=v: vector_messages.encoded(v.store, group))  # type: ignore[misc]
+            _, back = shortest(lambda sent=sent, v=v: vector_messages.decoded(sent, size, v.dtype, "cpu"))  # type: ignore[misc]
             assert sent is not None
             show(form + " *" * (form == best), v.nvals, sent.nbytes, there, back)
         row = Matrix.from_csr([0, v.nvals], v.to_coo()[0], True, ncols=size).to("cpu")

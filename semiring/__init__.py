@@ -15,8 +15,8 @@ from . import dtypes, exceptions, ops
 from .config import config, cuda_available, use
 from .exceptions import SemiringError
 from .facade.block import block
+from .facade.concatenation import concat, hstack, vstack
 from .facade.explain import explain
-from .facade.layout import concat, hstack, vstack
 from .facade.matrix import Matrix
 from .facade.scalar import Scalar
 from .facade.vector import Vector

@@ -18,10 +18,10 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from .apart import apart_once
 from .devices import Device, named
 from .exceptions import InvalidValue, NotSupported, near_names
 from .optional import installed, missing
+from .worker_thread import apart_once
 
 _DEVICES = ("auto", "cpu", "cuda")
 _ENGINES = ("cpu", "reference")

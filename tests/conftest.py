@@ -236,9 +236,9 @@ def kernels_for_few(request: pytest.FixtureRequest, engine: str, monkeypatch: py
     if zlib.crc32(request.node.nodeid.encode(), sampling.seed) % 2 == 0:
         return
     if engine == "cpu":
-        from semiring.engines.cpu import members
+        from semiring.engines.cpu import index_rank
 
-        monkeypatch.setattr(members, "FEW_ENTRIES", -1)
+        monkeypatch.setattr(index_rank, "FEW_ENTRIES", -1)
     elif engine == "cuda":
         from semiring.engines.cuda import tuning
 

@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from semiring import apart
+from semiring import worker_thread
 
 
 def test_work_that_an_interrupt_left_is_joined() -> None:
@@ -22,12 +22,12 @@ def test_work_that_an_interrupt_left_is_joined() -> None:
         return "done"
 
     with pytest.raises(KeyboardInterrupt):
-        apart.apart_once("joined", work)
+        worker_thread.apart_once("joined", work)
     threading.Timer(0.05, go_on.set).start()
-    assert apart.apart_once("joined", work) == "done"
+    assert worker_thread.apart_once("joined", work) == "done"
     assert len(calls) == 1
     assert calls[0] != threading.get_ident()
-    assert apart.apart_once("joined", work) == "done", "work that ended is done again"
+    assert worker_thread.apart_once("joined", work) == "done", "work that ended is done again"
     assert len(calls) == 2
 
 
@@ -41,8 +41,8 @@ def test_work_that_failed_is_done_again() -> None:
         return str(result)
 
     with pytest.raises(ValueError, match="no"):
-        apart.apart_once("failed", work)
-    assert apart.apart_once("failed", work) == "yes"
+        worker_thread.apart_once("failed", work)
+    assert worker_thread.apart_once("failed", work) == "yes"
 
 
 def test_threads_share_one_result() -> None:
@@ -57,7 +57,7 @@ def test_threads_share_one_result() -> None:
 
     def caller() -> None:
         started.wait()
-        found.append(apart.apart_once("shared", work))
+        found.append(worker_thread.apart_once("shared", work))
 
     threads = [threading.Thread(target=caller) for _ in range(4)]
     for thread in threads:

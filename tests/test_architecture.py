@@ -22,7 +22,7 @@ MOST_LINES = 1000
 # A module imports from its own row and from the rows above it.
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("exceptions",),
-    ("apart", "optional", "symbolic"),
+    ("optional", "symbolic", "worker_thread"),
     ("devices",),
     ("config",),
     ("dtypes", "record_types"),
@@ -69,7 +69,7 @@ PRIVATE_IN_BRIDGES: dict[str, tuple[tuple[str, ...], str]] = {
     "semiring.warming.cache": (("cli",), "`semiring cache`"),
 }
 # Methods of Matrix and Vector that draw import the public path of the plots when they are called.
-DRAWING_METHODS = {"semiring.facade.plots", "semiring.facade.exchange"}
+DRAWING_METHODS = {"semiring.facade.plots", "semiring.facade.interop"}
 # The engines. None imports another, so that each can be compared with the next.
 ENGINES = {"reference", "cpu", "cuda"}
 # The libraries that execute on a device.

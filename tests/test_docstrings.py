@@ -29,7 +29,7 @@ import pytest
 import semiring as sr
 import semiring.compat.graphblas as gb
 from semiring import optional
-from semiring.facade import holder, recorder
+from semiring.facade import recorder, storage_slot
 from semiring.operators import table
 from tests import sampling
 
@@ -38,7 +38,7 @@ CONSTRUCTED = {sr.Labels, sr.Matrix, sr.Vector, sr.Scalar, sr.use}
 # Special methods that are syntax of their own.
 SPECIAL = {"__call__", "__getitem__"}
 # Methods by which packages of the library reach one another: `dir` of an object does not list them.
-INTERNAL = holder._INTERNAL | recorder._CALLED
+INTERNAL = storage_slot._INTERNAL | recorder._CALLED
 # Kinds of objects that public names hold, by their classes.
 OBJECTS = ("semiring.operators.", "semiring.config", "semiring.facade.", "semiring.bridges.graphblas.")
 

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple, NoReturn, ParamSpec, TypeVar, cast
 
 from .. import exceptions
 from ..exceptions import SemiringError
-from . import calls
+from . import call_ids
 from .communicator import Communicator, Failed
 
 __all__ = ["Agreed", "Agreement", "Described", "jointly"]
@@ -74,7 +74,7 @@ class Agreement:
             made = function(*args, **kwargs)
             return cast(T, made.result if type(made) is Agreed else made)
         self._inside = True
-        calls.enter(function)
+        call_ids.enter(function)
         try:
             made = function(*args, **kwargs)
             if type(made) is Agreed:
@@ -84,7 +84,7 @@ class Agreement:
         except Exception as error:
             self._raise_on_all(error)
         finally:
-            calls.leave()
+            call_ids.leave()
             self._inside = False
 
     def together(self, function: Callable[[], T]) -> T:

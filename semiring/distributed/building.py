@@ -23,7 +23,7 @@ from ..ops.cast import cast_scalar
 from ..storage.coerce import as_indices, size_for, sizes, value_type
 from .agreement import jointly
 from .grid import Grid
-from .parts import vector
+from .partition import vector
 from .routing import Triples, divided, repeated_position, routed
 
 __all__ = ["from_coo", "from_edgelist", "vector_from_coo"]

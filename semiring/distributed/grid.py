@@ -206,7 +206,7 @@ class Grid:
         >>> sr.distributed.run(2, lambda grid: grid.part(v.to(grid.device).store).nvals)
         [2, 1]
         """
-        from .parts import local
+        from .partition import local
 
         return local(store)
 
@@ -227,7 +227,7 @@ class Grid:
         >>> sr.distributed.run(2, program)[0]
         'varint'
         """
-        from .parts import matrix
+        from .partition import matrix
 
         made = matrix(self, store.shape, part, iso=store.iso)
         made.pattern.facts.update(scalar_facts(store.pattern))
@@ -281,7 +281,7 @@ class Grid:
         >>> sr.distributed.run(2, lambda grid: grid.replica(A.to(grid.device).store, values=False).nvals)
         [3, 3]
         """
-        from .replicas import admitted, replica
+        from .replication import admitted, replica
 
         def act() -> Any:
             return replica(self, store, values=values) if admitted(self, store, values=values) else None
@@ -305,7 +305,7 @@ class Grid:
         >>> sr.distributed.run(2, program, device="cpu")[0]
         [3, 3, 3, 3]
         """
-        from .replicas import summed
+        from .replication import summed
 
         return self.joint(summed, self, store, monoid)
 
@@ -451,7 +451,7 @@ class Grid:
         >>> sr.distributed.run(3, program)[0]
         (2, 16)
         """
-        from .accounts import accounted
+        from .traffic_log import accounted
 
         return accounted(self)
 

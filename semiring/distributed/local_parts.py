@@ -10,7 +10,7 @@ from ..devices import in_parts
 from ..exceptions import DimensionMismatch, DomainMismatch, InvalidType
 from .agreement import jointly
 from .grid import Grid, grid_of
-from .parts import local, matrix, vector
+from .partition import local, matrix, vector
 
 __all__ = ["LocalPart", "from_part", "local_part"]
 

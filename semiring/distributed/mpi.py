@@ -28,9 +28,9 @@ import numpy as np
 from ..config import config
 from ..exceptions import CollectiveTimeout, InvalidValue, NotSupported
 from ..optional import needed
-from . import calls, process
+from . import call_ids, process
 from .communicator import Communicator, Failed, Traffic
-from .packing import Packed, packed, sizes_of_large, unpacked
+from .serialization import Packed, packed, sizes_of_large, unpacked
 
 # The bytes of a header at most, which Open MPI sends to a process of the same host in one step (up to 4,000 bytes,
 # measured), and of one with a small message or none.
@@ -121,7 +121,7 @@ class _Channel:
             raise InvalidValue(f"a collective cannot follow one that has failed: {self.broken}")
         self.number += 1
         try:
-            return self._collective((calls.operation(), kind, self.number), messages)
+            return self._collective((call_ids.operation(), kind, self.number), messages)
         except Failed:
             raise
         except BaseException as error:
@@ -330,7 +330,7 @@ def _located(call: Call | str) -> str:
     operation, kind, number = call
     if operation == _END:
         return _END
-    where = calls.place()
+    where = call_ids.place()
     return f"{operation} ({kind} {number})" + (f" at {where}" if where else "")
 
 

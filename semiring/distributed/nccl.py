@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 from ..memory.arrays import address_of, array_module
 from .communicator import Communicator
-from .dividing import Arrays, Divided, divided, expected, joined
+from .device_buffers import Arrays, Divided, divided, expected, joined
 
 # The first version, as NCCL numbers them, in which several ranks may share a GPU, and the variable that enables it.
 _SHARING, _SHARE = 23000, "NCCL_MULTI_RANK_GPU_ENABLE"

@@ -26,14 +26,14 @@ from ..formats.vectors import empty_vector
 from ..io.atomic import atomic_writer
 from ..io.files import PathLike
 from ..io.label_sets import label_sets, set_label_sets
-from ..io.mapped import write_srb
 from ..io.srb import Store
+from ..io.srb_mapped import write_srb
 from ..io.srb_reading import map_store
 from ..labels import Labels
 from ..ops.layout import concat
 from .grid import Grid
 from .local_parts import local_part
-from .parts import concatenated
+from .partition import concatenated
 from .srb_blocks import Bounds, block_of_file, piece_of_file
 
 __all__ = ["INDEX", "Index", "files_of", "read_index", "read_part", "remove_others", "write_index", "write_parts"]

@@ -45,9 +45,9 @@ import numpy as np
 from ..memory.allocation import free_unpooled, unpooled
 from ..memory.arrays import address_of, array_module, to_host
 from ..memory.budget import capacity
-from .arenas import LEAST, Incoming, Library, Outgoing, Posted
 from .communicator import Communicator
-from .dividing import Arrays, Divided, divided, expected, joined
+from .device_buffers import Arrays, Divided, divided, expected, joined
+from .ipc_buffers import LEAST, Incoming, Library, Outgoing, Posted
 
 # What is sent in place of a message.
 Header = tuple[Divided | None, tuple[Any, ...] | None]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..engines.constants import POSITIONS, product_value
+from ..engines.iso_results import POSITIONS, product_value
 from ..engines.spec import Mxm
 from ..formats import CSR, with_values
-from .blocks import flat_bytes, row_bytes
 from .grid import Grid
-from .replicas import replicated, sent_in_place
+from .matrix_messages import flat_bytes, row_bytes
+from .replication import replicated, sent_in_place
 from .rows import has_whole_rows
 
 __all__ = ["estimated", "sent_bytes", "without_unread_values"]

@@ -22,7 +22,7 @@ from ..formats import CSR, Array, Pattern, array_module
 from ..io import generator_arrays as arrays
 from .agreement import jointly
 from .grid import Grid, piece_bounds
-from .parts import matrix
+from .partition import matrix
 from .routing import divided
 
 __all__ = ["grid2d", "grid3d", "kronecker", "path", "rmat", "uniform"]

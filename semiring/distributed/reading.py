@@ -21,7 +21,7 @@ from ..io.edge_lists import read_edgelist
 from ..io.files import PathLike, extension
 from ..io.label_sets import label_sets, set_label_sets
 from ..io.matrix_market import mmread
-from ..io.placing import check_storage, convert, on_the_host
+from ..io.placement import check_storage, convert, on_the_host
 from ..io.read import READERS, check_options
 from ..io.read import read as read_whole
 from ..io.srb import Store
@@ -32,7 +32,7 @@ from .agreement import jointly
 from .checksums import check_in_shares
 from .grid import Grid
 from .part_files import INDEX, checked_index, read_index, read_part
-from .parts import matrix, section, vector
+from .partition import matrix, section, vector
 from .reading_text import read_edges, read_matrix_market
 from .srb_blocks import block_of_file, piece_of_file
 

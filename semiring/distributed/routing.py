@@ -10,18 +10,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..engines.refusals import repeated
 from ..engines.residency import listed_or_resident
 from ..engines.spec import BuildMatrix
+from ..engines.validation import repeated
 from ..exceptions import DuplicateIndex
 from ..formats import CSR, Array, array_module, device_of, index_dtype
 from ..memory.arrays import to_host
 from ..ops.build import from_triples
 from ..ops.convert import index_list
 from ..ops.extract import column_numbers, row_numbers
-from . import calls
+from . import call_ids
 from .grid import Grid, piece_bounds
-from .parts import local, matrix
+from .partition import local, matrix
 
 
 class Triples(NamedTuple):
@@ -70,7 +70,7 @@ def routed(grid: Grid, t: Triples, shape: tuple[int, int], dtype: Any, *, dup: A
 def built(t: Triples, shape: tuple[int, int], dtype: Any, grid: Grid, *, dup: Any = None) -> CSR:
     """Return the matrix of triples as an ordinary one of this process."""
     rows, cols = t.rows.astype(index_dtype(shape[0]), copy=False), t.cols.astype(index_dtype(shape[1]), copy=False)
-    return from_triples(calls.operation(), BuildMatrix(*shape, dtype, rows, cols, t.values, t.iso, dup), grid.local)
+    return from_triples(call_ids.operation(), BuildMatrix(*shape, dtype, rows, cols, t.values, t.iso, dup), grid.local)
 
 
 def spread(grid: Grid, u: Any, shape: tuple[int, int], at: Callable[[Array], tuple[Array, Array]]) -> CSR:

@@ -10,10 +10,10 @@ from ..engines.operands import Index
 from ..formats import CSR
 from ..ops.extract import extract_matrix
 from ..ops.layout import concat
-from .blocks import exchanged_blocks
 from .grid import Grid
-from .parts import local, matrix, placed
-from .replicas import replica, replicated
+from .matrix_messages import exchanged_blocks
+from .partition import local, matrix, placed
+from .replication import replica, replicated
 
 __all__ = ["blocks_of_rows", "global_rows", "has_whole_rows", "whole_rows"]
 

@@ -12,10 +12,10 @@ from ..exceptions import InvalidType, InvalidValue
 from ..formats import CSR
 from ..ops.extract import extract_matrix
 from ..ops.layout import concat
-from .blocks import decoded_block, encoded_block
 from .grid import Grid, grid_of
-from .parts import arrived, concatenated, local, matrix, section, vector
-from .pieces import encoded
+from .matrix_messages import decoded_block, encoded_block
+from .partition import arrived, concatenated, local, matrix, section, vector
+from .vector_messages import encoded
 
 S = TypeVar("S", Matrix, Vector)
 

@@ -15,14 +15,14 @@ from ..engines.operands import Index
 from ..engines.spec_storage import Slices
 from ..formats import CSR, Bitmap, Full, IndexList, Pattern, VectorStore, index_dtype
 from ..formats.vectors import SingleEntry
-from ..io.mapped import vector_of
-from ..io.placing import mapped_matrix, on_the_host
+from ..io.placement import mapped_matrix, on_the_host
 from ..io.srb import Store
+from ..io.srb_mapped import vector_of
 from ..ops.convert import index_list
 from ..ops.extract import extract_matrix
 from ..ops.layout import concat
 from ..storage.compression import convert
-from .parts import section
+from .partition import section
 
 __all__ = ["Bounds", "block_of_file", "piece_of_file"]
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from ..exceptions import InvalidValue
-from .calls import operation
+from .call_ids import operation
 from .communicator import Communicator, Failed, Traffic
 
 T = TypeVar("T")

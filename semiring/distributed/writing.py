@@ -30,7 +30,7 @@ from ..ops.layout import concat
 from .checksums import combined
 from .grid import Grid, grid_of
 from .part_files import files_of, made_folder, remove_others, write_index, write_parts
-from .parts import local
+from .partition import local
 
 __all__ = ["write"]
 

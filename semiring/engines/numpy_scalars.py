@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from semiring.dtypes import DType, is_record
-from semiring.engines.numpy_helpers import evaluate
+from semiring.engines.expression_numpy import evaluate
 from semiring.operators.expression import Expression
 from semiring.record_types import frozen
 

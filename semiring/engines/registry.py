@@ -20,11 +20,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, TypeVar, cast
 
-from ..apart import apart_once
 from ..devices import Device
 from ..exceptions import NotSupported
 from ..formats import CODECS, FORMATS, PLACEMENTS, BitmapPattern, HyperPattern, StorageKind
 from ..memory.allocation import is_shortage, out_of_memory
+from ..worker_thread import apart_once
 from . import recording, traced
 from .operands import Spec
 

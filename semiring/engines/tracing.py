@@ -15,7 +15,7 @@ from typing import Any, cast
 import numpy as np
 
 from ..formats import CSR, AnyPattern, Bitmap, Count, Full, VectorStore
-from . import constants
+from . import iso_results
 from .direction import derives_transpose
 from .operands import Index, Mask, Rows, Spec, simplified
 from .program import Block, Compute, Request, Structure, Values
@@ -309,14 +309,14 @@ class Recorder:
         if q.direction == "auto" and (sums or derives_transpose("auto", q.semiring.add.is_any, in_place)):
             q.by_row.get()
         matrix = q.by_row if q.by_row.ready else q.by_column
-        iso = None if isinstance(q.vector.iso, Typed) else constants.mxv_value(q, matrix.get(), q.vector)
+        iso = None if isinstance(q.vector.iso, Typed) else iso_results.mxv_value(q, matrix.get(), q.vector)
         return vector(q.nout, q.semiring.z, iso=iso)
 
     def _ewise(self, q: Any) -> Any:
         a, b = isinstance(q.a, Full), isinstance(q.b, Full)
         _numeric(q.a, q.b)
         runtime = any(isinstance(value, Typed) for value in (q.a.iso, q.b.iso, q.alpha, q.beta))
-        iso = None if runtime else constants.ewise_value(q)
+        iso = None if runtime else iso_results.ewise_value(q)
         full = q.mask is None and (a and b if q.mode == "intersect" else a or b)
         return vector(q.a.size, q.op.z, full=full, iso=iso)
 
@@ -325,7 +325,7 @@ class Recorder:
         if q.op.z.kind not in "biuf":
             raise Untraceable(f"values of {q.op.z}")
         runtime = isinstance(q.a.iso, Typed) or isinstance(q.k, Typed)
-        iso = None if runtime else constants.apply_value(q)
+        iso = None if runtime else iso_results.apply_value(q)
         structure = None if isinstance(q.a, Full) else q.a.words
         made = vector(q.a.size, q.op.z, full=structure is None, iso=iso, structure=structure)
         return made if iso is None else _Alias(made)
@@ -348,7 +348,7 @@ class Recorder:
         full = full or (isinstance(q.c, Full) and _same_structure(q.mask, q.t))
         full = full and not (q.replace and q.mask is not None)
         runtime = isinstance(q.t.iso, Typed) or isinstance(q.c.iso, Typed)
-        iso = None if runtime else constants.write_value(q)
+        iso = None if runtime else iso_results.write_value(q)
         return vector(q.c.size, q.c.dtype, full=full, iso=iso)
 
     def _reduce_scalar(self, q: Any) -> Any:

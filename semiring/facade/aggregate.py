@@ -14,7 +14,7 @@ import numpy as np
 
 from .. import operators
 from ..engines import traced
-from ..engines.numpy_helpers import evaluate
+from ..engines.expression_numpy import evaluate
 from ..engines.operands import Index
 from ..exceptions import InvalidType, InvalidValue, UnknownOperator
 from ..formats import Full

@@ -1,6 +1,6 @@
 """The common base of Matrix and Vector: masks, writes, and the results of operations.
 
-An object holds a store, or a plan: an operation that is checked but not executed (`semiring.facade.holder`).
+An object holds a store, or a plan: an operation that is checked but not executed (`semiring.facade.storage_slot`).
 ``C(mask, accum) << plan`` passes the whole write to the engine; any other use of the object executes the plan alone.
 Since stores are immutable, a plan uses the operands of the moment when it was made.
 """
@@ -14,8 +14,8 @@ from ..engines.operands import Mask
 from ..exceptions import DomainMismatch, InvalidMask, InvalidValue
 from ..ops.fused import is_product
 from ..ops.write import PLAIN, Plan, Write
-from .contents import Contents, plan_of
-from .holder import StoreT
+from .inspection import Contents, plan_of
+from .storage_slot import StoreT
 from .writing import MaskView, Target, TargetOfPart, Writing, as_mask, as_write, parse_write
 
 _KEYWORDS = frozenset(Writing.__annotations__)

@@ -9,7 +9,7 @@ from .. import dtypes
 from ..exceptions import DimensionMismatch, InvalidValue
 from ..memory.allocation import reports_memory
 from .base import Sparse
-from .layout import concat
+from .concatenation import concat
 
 if TYPE_CHECKING:
     from .matrix import Matrix

@@ -14,8 +14,8 @@ from ..storage.coerce import as_indices, extent
 from . import aggregate
 from .axis_labels import known
 from .base import Sparse
-from .contents import plan_of
-from .layout import by_columns
+from .concatenation import by_columns
+from .inspection import plan_of
 from .operand import expected
 from .writing import Writing
 

@@ -13,7 +13,7 @@ from ..formats import HyperPattern, IndexList
 from ..formats.hypersparse import hypersparse
 from ..formats.parts import whole_of
 from ..memory.arrays import to_host
-from .layout import stored
+from .concatenation import stored
 
 if TYPE_CHECKING:
     from .matrix import Matrix

@@ -19,16 +19,16 @@ from ..record_types import plain
 from ..storage.coerce import sizes
 from ..storage.index import pair, position, positions
 from . import (
+    concatenation,
     display,
     frames,
     groups,
     iteration,
-    layout,
     matrix_arrays,
     matrix_conversions,
     matrix_dense,
     matrix_edges,
-    matrix_listed,
+    matrix_hypersparse,
     matrix_reductions,
     plots,
     rowwise,
@@ -100,8 +100,8 @@ class Matrix(MatrixOperations):
 
     from_csr = classmethod(matrix_arrays.from_csr)
     from_csc = classmethod(matrix_arrays.from_csc)
-    from_dcsr = classmethod(matrix_listed.from_dcsr)
-    from_dcsc = classmethod(matrix_listed.from_dcsc)
+    from_dcsr = classmethod(matrix_hypersparse.from_dcsr)
+    from_dcsc = classmethod(matrix_hypersparse.from_dcsc)
     from_coo = classmethod(matrix_arrays.from_coo)
     from_dense = classmethod(matrix_dense.from_dense)
     from_scalar = classmethod(matrix_arrays.from_scalar)
@@ -109,8 +109,8 @@ class Matrix(MatrixOperations):
     build = matrix_arrays.build
     to_csr = matrix_arrays.to_csr
     to_csc = matrix_arrays.to_csc
-    to_dcsr = matrix_listed.to_dcsr
-    to_dcsc = matrix_listed.to_dcsc
+    to_dcsr = matrix_hypersparse.to_dcsr
+    to_dcsc = matrix_hypersparse.to_dcsc
     to_coo = matrix_arrays.to_coo
     to_dense = matrix_dense.to_dense
     __dlpack__ = matrix_dense.dlpack
@@ -138,10 +138,10 @@ class Matrix(MatrixOperations):
     diag = matrix_conversions.diag
     setdiag = matrix_conversions.setdiag
     resize = matrix_conversions.resize
-    split = layout.split
-    reposition = layout.reposition
-    reshape = layout.reshape
-    flatten = layout.flatten
+    split = concatenation.split
+    reposition = concatenation.reposition
+    reshape = concatenation.reshape
+    flatten = concatenation.flatten
     __reduce__ = matrix_conversions.pickled
 
     # -- reductions --------------------------------------------------------------------------------------

@@ -23,7 +23,7 @@ from ..ops import reshape
 from ..storage import compression
 from ..storage.coerce import extent, sizes
 from ..storage.memory_plan import moved
-from . import matrix_listed
+from . import matrix_hypersparse
 from .operand import is_empty, is_scalar, scalar
 from .values import labelled, pickled_type
 from .vector import Vector
@@ -296,7 +296,7 @@ def pickled(self: Matrix) -> Any:
     if isinstance(held.pattern, HyperPattern):
         listed = tuple(to_host(getattr(store.pattern, part)) for part in HyperPattern.ARRAYS)
         about = pickled_type(store.dtype), store.shape, self.name, held.placement
-        return labelled(self, matrix_listed.restored, (type(self), listed, values, *about))
+        return labelled(self, matrix_hypersparse.restored, (type(self), listed, values, *about))
     arrays = to_host(store.indptr), to_host(store.indices), values
     described = pickled_type(store.dtype), store.ncols, self.name, held.pattern.codec, held.placement
     return labelled(self, _restore, (type(self), *arrays, *described))

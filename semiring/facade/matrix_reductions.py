@@ -11,7 +11,7 @@ from .. import operators
 from ..ops.reduce import reduce_rows
 from ..ops.reduce import reduce_scalar as scalar_of
 from . import aggregate
-from .contents import plan_of
+from .inspection import plan_of
 from .scalar import Scalar
 from .vector import Vector
 from .writing import Writing

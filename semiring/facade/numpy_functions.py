@@ -16,8 +16,8 @@ from ..dtypes import BOOL
 from ..exceptions import InvalidType, UnknownOperator
 from ..operators import lookup_binary
 from ..operators.lookup import lookup_unary
-from .hints import instead_of
 from .infix import BITS, Infix, check_booleans
+from .migration_errors import instead_of
 from .operand import is_scalar
 
 # A universal function -> Python's operator, and the method by which a right operand computes it.

@@ -73,7 +73,7 @@ def is_array(value: Any) -> bool:
 def no_operand(value: Any) -> None:
     """Raise InvalidType for a list or a tuple; anything else may support objects of this library by itself."""
     if isinstance(value, (list, tuple)):
-        from .hints import constructor_of
+        from .migration_errors import constructor_of
 
         how = constructor_of(value)
         raise InvalidType(f"a {type(value).__name__} is no operand here: make an object of it by {how}")
@@ -81,7 +81,7 @@ def no_operand(value: Any) -> None:
 
 def expected(operation: str, kind: str, value: Any) -> InvalidType:
     """Return the error for an argument that must be a Matrix or a Vector; it names the constructor for the value."""
-    from .hints import constructor_of
+    from .migration_errors import constructor_of
 
     how = "" if isinstance(value, Scalar) or hasattr(type(value), "store") else constructor_of(value, kind)
     place, hint = f"{operation}: " if operation else "", f"; make one of it by {how}" if how else ""

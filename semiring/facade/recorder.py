@@ -18,7 +18,7 @@ from ..formats import CSR, AnyPattern, IndexList, VectorStore
 from ..formats.vectors import SingleEntry
 from ..ops.write import Plan, Write
 from .formulas import HOUSEKEEPING, Formula, assignment, formula_of, region_of
-from .holder import Holder
+from .storage_slot import Holder
 
 __all__ = ["Recorder"]
 

@@ -12,7 +12,7 @@ from ..ops.scan import scan as scanned
 from ..ops.scan import scan_vector as scanned_vector
 from ..storage.coerce import extent
 from .axis_labels import known
-from .layout import by_columns, stored
+from .concatenation import by_columns, stored
 from .writing import Writing
 
 if TYPE_CHECKING:

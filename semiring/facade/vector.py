@@ -18,7 +18,7 @@ from ..record_types import plain_or
 from ..storage.coerce import extent, sizes
 from ..storage.index import position, positions
 from ..symbolic import Symbolic
-from . import display, exports, frames, groups, iteration, layout, rowwise, vector_arrays, vector_operations
+from . import concatenation, display, exports, frames, groups, iteration, rowwise, vector_arrays, vector_operations
 from .axis_labels import known, located, taken
 from .base import Sparse
 from .chain import link, linked
@@ -107,8 +107,8 @@ class Vector(Infix):
     reduce = vector_operations.reduce
     diag = vector_operations.diag
     resize = vector_operations.resize
-    reposition = layout.reposition_vector
-    reshape = layout.reshape_vector
+    reposition = concatenation.reposition_vector
+    reshape = concatenation.reshape_vector
     scan = rowwise.scan_vector
     sort = rowwise.sort_vector
     selectk = rowwise.selectk_vector

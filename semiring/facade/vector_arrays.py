@@ -436,7 +436,7 @@ def constructed(kind: str, dtype: Any, *named: str) -> np.dtype[Any]:
 
 def _constructor(kind: str, value: Any) -> str:
     """Return the call that makes an object of this kind of what was passed in place of a type."""
-    from .hints import constructor_of
+    from .migration_errors import constructor_of
 
     if hasattr(type(value), "store"):
         return ".dup() of it"

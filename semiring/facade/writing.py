@@ -317,7 +317,7 @@ class TargetOfPart(Target[T]):
         self._input_mask = MaskView(as_mask(input_mask))
 
     def __lshift__(self, value: Any) -> T:
-        from .parts import extracted_under
+        from .input_mask import extracted_under
 
         return super().__lshift__(extracted_under(value, self._input_mask))
 

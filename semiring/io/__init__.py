@@ -19,7 +19,6 @@ from semiring.io.graphalytics import read_graphalytics
 from semiring.io.igraph import from_igraph, to_igraph
 from semiring.io.jlg import read_jlg
 from semiring.io.konect import read_konect
-from semiring.io.mapped import open, read_srb, write_srb
 from semiring.io.markup import read_gml, read_graphml
 from semiring.io.markup_write import write_gml, write_graphml
 from semiring.io.matrix_market import mmread
@@ -29,6 +28,7 @@ from semiring.io.npz import load_npz, save_npz
 from semiring.io.parquet import read_parquet, write_parquet
 from semiring.io.read import read, readers, write, writers
 from semiring.io.scipy_sparse import from_scipy_sparse, to_scipy_sparse
+from semiring.io.srb_mapped import open, read_srb, write_srb
 from semiring.io.torch_geometric import from_torch_geometric, to_torch_geometric
 from semiring.io.vectors import read_vector, write_vector
 from semiring.memory.allocation import reports_memory

@@ -22,14 +22,14 @@ from semiring.io.graphalytics import read_graphalytics
 from semiring.io.jlg import read_jlg
 from semiring.io.konect import read_konect
 from semiring.io.label_sets import label_sets
-from semiring.io.mapped import read_srb, write_srb
 from semiring.io.markup import read_gml, read_graphml
 from semiring.io.markup_write import write_gml, write_graphml
 from semiring.io.matrix_market import mmread
 from semiring.io.matrix_market_write import mmwrite
 from semiring.io.npz import load_npz, save_npz
 from semiring.io.parquet import read_parquet, write_parquet
-from semiring.io.placing import check_storage, convert, on_the_host
+from semiring.io.placement import check_storage, convert, on_the_host
+from semiring.io.srb_mapped import read_srb, write_srb
 from semiring.io.vectors import write_vector
 
 if TYPE_CHECKING:

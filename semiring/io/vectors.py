@@ -17,9 +17,9 @@ from semiring.io.edge_lists import weights_as
 from semiring.io.edge_lists_write import LINES, SEPARATORS, label_fields, lines, numbers
 from semiring.io.files import PathLike, extension, naming_memory_errors, read_bytes
 from semiring.io.label_sets import label_sets, without_value_labels
-from semiring.io.mapped import read_srb
 from semiring.io.matrix_market import mmread
 from semiring.io.parquet import read_columns
+from semiring.io.srb_mapped import read_srb
 from semiring.io.triples import host_triples
 from semiring.labels import Labels
 

@@ -16,8 +16,8 @@ from ..engines import recording, registry
 from ..engines.program import ProgramResult, RunProgram
 from ..engines.traced import Untraceable
 from ..exceptions import InvalidType, NotSupported, OutOfMemory
-from ..facade.holder import Holder
 from ..facade.matrix import Matrix
+from ..facade.storage_slot import Holder
 from ..facade.vector import Vector
 from . import build, matrices, plans, source
 from .captures import FORM

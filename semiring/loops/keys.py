@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from ..engines.traced import Untraceable
-from ..facade.holder import Holder
 from ..facade.matrix import Matrix
+from ..facade.storage_slot import Holder
 from ..facade.vector import Vector
 
 # Modules whose members do not change.

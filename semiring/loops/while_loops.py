@@ -11,9 +11,9 @@ import numpy as np
 
 from ..engines.traced import Untraceable
 from ..exceptions import InvalidType, InvalidValue, NotSupported
-from ..facade.holder import Holder
 from ..facade.matrix import Matrix
 from ..facade.scalar import Scalar
+from ..facade.storage_slot import Holder
 from ..facade.vector import Vector
 from .captures import Captures, capture, plain_function, unused_name
 from .compiled import Compiled, report_step_by_step

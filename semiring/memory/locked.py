@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from ..apart import apart
+from ..worker_thread import apart
 from .arrays import Array, current_device
 from .thread_pool import PAGE, commit_pages, read_pages
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from ..apart import apart
+from ..worker_thread import apart
 
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor

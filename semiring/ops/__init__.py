@@ -11,19 +11,19 @@ what processes compute apart).  `reports_memory` decorates an algorithm whose fa
 `OutOfMemory`.
 """
 
-from . import public, public_apart, public_closures, public_graphs, public_vote
-from .public import *  # noqa: F403  # the public names are listed once, in `public`
-from .public_apart import *  # noqa: F403
-from .public_closures import *  # noqa: F403
-from .public_graphs import *  # noqa: F403
-from .public_vote import *  # noqa: F403
+from . import api, api_closures, api_graphs, api_map_reduce, api_vote
+from .api import *  # noqa: F403  # the public names are listed once, in `public`
+from .api_closures import *  # noqa: F403
+from .api_graphs import *  # noqa: F403
+from .api_map_reduce import *  # noqa: F403
+from .api_vote import *  # noqa: F403
 
 __all__ = [
-    *public.__all__,
-    *public_apart.__all__,
-    *public_closures.__all__,
-    *public_graphs.__all__,
-    *public_vote.__all__,
+    *api.__all__,
+    *api_map_reduce.__all__,
+    *api_closures.__all__,
+    *api_graphs.__all__,
+    *api_vote.__all__,
 ]
 
 

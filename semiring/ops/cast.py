@@ -10,7 +10,7 @@ import numpy as np
 
 from ..dtypes import FP64, is_record
 from ..engines import registry
-from ..engines.numpy_helpers import cast as cast_values
+from ..engines.expression_numpy import cast as cast_values
 from ..engines.spec import Apply
 from ..exceptions import InvalidType, InvalidValue
 from ..formats import CSR, Store, VectorStore, with_values

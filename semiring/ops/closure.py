@@ -27,8 +27,8 @@ from ..config import config
 from ..devices import dispatched
 from ..dtypes import is_record, largest
 from ..engines import registry
-from ..engines.constants import POSITIONS
 from ..engines.direction import derives_transpose
+from ..engines.iso_results import POSITIONS
 from ..engines.residency import is_resident
 from ..engines.spec import Closure, ClosureResult, ReduceScalar, scalar_value
 from ..exceptions import ConvergenceFailure, DimensionMismatch, DomainMismatch, InvalidValue, NotSupported

@@ -24,9 +24,9 @@ from .. import dtypes
 from ..config import engine_for
 from ..engines import recording, registry
 from ..engines.bitmap.rows import bits_of
-from ..engines.constants import POSITIONS
-from ..engines.numpy_helpers import cast as cast_values
-from ..engines.numpy_helpers import evaluate
+from ..engines.expression_numpy import cast as cast_values
+from ..engines.expression_numpy import evaluate
+from ..engines.iso_results import POSITIONS
 from ..engines.operands import Mask
 from ..engines.residency import listed_or_resident
 from ..engines.spec import Keep

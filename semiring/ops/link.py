@@ -15,7 +15,7 @@ import numpy as np
 
 from ..devices import dispatched
 from ..engines import registry
-from ..engines.sampling import LinkAll, LinkSample, LinkSampleResult, MostFrequent
+from ..engines.link_sample import LinkAll, LinkSample, LinkSampleResult, MostFrequent
 from ..engines.spec import Link, ScalarResult
 from ..exceptions import DimensionMismatch, DomainMismatch, InvalidValue
 from ..formats import CSR, Full, VectorStore, array_module, index_dtype

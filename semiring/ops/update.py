@@ -18,7 +18,7 @@ from typing import Any
 
 from ..engines import registry
 from ..engines.bitmap.rows import with_bits
-from ..engines.constants import POSITIONS
+from ..engines.iso_results import POSITIONS
 from ..engines.operands import Mask, simplified
 from ..engines.spec_write import UpdateMatrix, UpdateVector
 from ..exceptions import OutOfMemory

@@ -15,8 +15,8 @@ import pytest
 import semiring as sr
 from semiring import Matrix, Vector
 from semiring.bridges.cli import algorithms, main, report
-from semiring.bridges.cli.outcome import Outcome
 from semiring.bridges.cli.parameters import options_of
+from semiring.bridges.cli.result_table import Outcome
 from semiring.exceptions import SemiringError
 from tests import sampling
 

@@ -19,8 +19,8 @@ import semiring as sr
 from semiring import Labels, Matrix, Vector
 from semiring.bridges.cli import algorithms, main
 from semiring.bridges.cli.graphs import row_of
-from semiring.bridges.cli.outcome import Outcome
 from semiring.bridges.cli.parameters import options_of
+from semiring.bridges.cli.result_table import Outcome
 from semiring.bridges.cli.results import load_vector, save
 from semiring.exceptions import InvalidFormat, InvalidValue
 from tests import sampling

@@ -11,8 +11,8 @@ import pytest
 import semiring as sr
 from semiring import distributed
 from semiring.bridges.cli import graphs, main, ranks
-from semiring.bridges.cli.outcome import Outcome
 from semiring.bridges.cli.progress import Progress
+from semiring.bridges.cli.result_table import Outcome
 from tests.distributed.launches import command
 
 pytest.importorskip("mpi4py")

@@ -13,7 +13,7 @@ import pytest
 
 import semiring as sr
 from semiring.bridges.cli import main, program
-from semiring.bridges.cli.wording import in_shell_words
+from semiring.bridges.cli.error_text import in_shell_words
 
 READING = {"dup_op", "relabel", "nrows", "unweighted", "compress", "placement", "device", "base", "comment", "sep"}
 

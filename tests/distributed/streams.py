@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from semiring.distributed.arenas import Library
+from semiring.distributed.ipc_buffers import Library
 from semiring.exceptions import OutOfMemory
 
 # Addresses of memory that others map: one number for each mapping, and the bytes within it.
@@ -52,7 +52,7 @@ class Devices:
     """The streams and the memory of all ranks.
 
     first: the ranks whose streams go on as far as they can at every call; None: random streams, by the seed.  ignored:
-    the function of `semiring.distributed.arenas` whose waits are left out, to prove that they are needed.
+    the function of `semiring.distributed.ipc_buffers` whose waits are left out, to prove that they are needed.
     """
 
     def __init__(self, first: Callable[[int], bool] | None = None, *, seed: int = 0, ignored: str = "") -> None:

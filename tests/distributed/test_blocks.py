@@ -13,9 +13,9 @@ import semiring as sr
 from semiring import Matrix, distributed, ops, use
 from semiring.config import config
 from semiring.distributed import Grid
-from semiring.distributed.blocks import SentRows, decoded_block, encoded_block, flat_bytes, row_bytes
+from semiring.distributed.matrix_messages import SentRows, decoded_block, encoded_block, flat_bytes, row_bytes
 from semiring.distributed.operations import matrix_products
-from semiring.distributed.pieces import Sent
+from semiring.distributed.vector_messages import Sent
 from semiring.formats import index_dtype
 from tests import sampling
 from tests.distributed.grids import run

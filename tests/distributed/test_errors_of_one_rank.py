@@ -355,8 +355,8 @@ def test_an_error_that_no_process_catches_ends_all(tmp_path: Path) -> None:
 # Where a rank fails after the others have all that they need of it: modules, and functions in them.
 LATE = {
     "degrees of a closure": ("semiring.distributed.operations.directions", "reduce_rows"),
-    "a transpose": ("semiring.distributed.operations.moving", "transpose"),
-    "memory for a replica": ("semiring.distributed.replicas", "free_memory"),
+    "a transpose": ("semiring.distributed.operations.redistribution", "transpose"),
+    "memory for a replica": ("semiring.distributed.replication", "free_memory"),
 }
 
 

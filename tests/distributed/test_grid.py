@@ -14,7 +14,7 @@ from semiring import Matrix, Vector, distributed
 from semiring.distributed import Grid
 from semiring.distributed.communicator import Communicator
 from semiring.distributed.grid import piece_bounds
-from semiring.distributed.parts import col_pieces, readers, row_pieces
+from semiring.distributed.partition import col_pieces, readers, row_pieces
 from semiring.engines import registry
 from semiring.engines.operands import Spec
 from semiring.exceptions import DeviceMismatch, InvalidType, InvalidValue, NotSupported

@@ -15,7 +15,7 @@ import pytest
 
 from semiring import config
 from semiring.distributed import launching, process
-from semiring.distributed.packing import packed, sizes_of_large, unpacked
+from semiring.distributed.serialization import packed, sizes_of_large, unpacked
 from semiring.exceptions import CollectiveTimeout, InvalidValue, NotSupported
 
 # -- the launcher ----------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from semiring.distributed import packing
+from semiring.distributed import serialization
 from semiring.memory import arrays
 
 
@@ -27,13 +27,13 @@ class OnGpu:
 
 
 def arrived(message: Any) -> Any:
-    sent = packing.packed(message)
+    sent = serialization.packed(message)
     large = [np.array(array) for array in sent.arrays]
-    assert packing.sizes_of_large(sent.block) == [array.size for array in large]
-    return packing.unpacked(bytearray(sent.block), large)
+    assert serialization.sizes_of_large(sent.block) == [array.size for array in large]
+    return serialization.unpacked(bytearray(sent.block), large)
 
 
-@pytest.mark.parametrize("count", [0, 3, packing.SMALL])
+@pytest.mark.parametrize("count", [0, 3, serialization.SMALL])
 def test_arrays_on_a_gpu_arrive_on_a_gpu(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "cupy", SimpleNamespace(ndarray=OnGpu))
     monkeypatch.setattr(arrays, "_uploaded", lambda: OnGpu)
@@ -51,7 +51,7 @@ def test_arrays_on_a_gpu_arrive_on_a_gpu(count: int, monkeypatch: pytest.MonkeyP
     assert two.host.tolist() == rest.tolist() == list(range(count))
 
 
-@packing.by_fields
+@serialization.by_fields
 @dataclass(frozen=True)
 class Piece:
     """A class that is sent field by field."""
@@ -126,8 +126,8 @@ def test_a_message_arrives_as_it_was(message: Any) -> None:
         np.array(3.5),
         np.zeros((0, 3)),
         np.zeros((3, 0), np.float32).T,
-        np.arange(packing.SMALL, dtype=np.uint8).reshape(2, -1),
-        np.arange(packing.SMALL - 1, dtype=np.uint16),
+        np.arange(serialization.SMALL, dtype=np.uint8).reshape(2, -1),
+        np.arange(serialization.SMALL - 1, dtype=np.uint16),
         np.array(["2001-01-01", "2002-02-02"], "M8[D]"),
         np.array([(1, 2.5)], [("a", "i4"), ("b", "f8")]),
         np.array(["text", None, 3], object),

@@ -10,8 +10,8 @@ import pytest
 
 import semiring as sr
 from semiring.distributed import Grid
-from semiring.distributed.arenas import LEAST, parts_of_chunk
 from semiring.distributed.communicator import Communicator, Failed
+from semiring.distributed.ipc_buffers import LEAST, parts_of_chunk
 from semiring.distributed.peer import PeerCommunicator, usable
 from semiring.distributed.threads import ThreadCommunicator, run_ranks
 from semiring.exceptions import OutOfMemory

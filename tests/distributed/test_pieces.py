@@ -10,9 +10,9 @@ import pytest
 
 import semiring as sr
 from semiring import Matrix, Vector, distributed
-from semiring.distributed import Grid, pieces
-from semiring.distributed.pieces import chosen, decoded, encoded, position_bytes
+from semiring.distributed import Grid, vector_messages
 from semiring.distributed.threads import ThreadCommunicator, run_ranks
+from semiring.distributed.vector_messages import chosen, decoded, encoded, position_bytes
 from semiring.formats import Bitmap
 from semiring.formats.vectors import Uncounted
 from tests import sampling
@@ -60,7 +60,7 @@ FORM_SAMPLE = sampling.draw("forms of programs", FORMS, 1)
 )
 def test_every_form_returns_the_vector(form: Any, size: int, monkeypatch: pytest.MonkeyPatch) -> None:
     if form is not None:
-        monkeypatch.setattr(pieces, "chosen", lambda *_, **__: form)
+        monkeypatch.setattr(vector_messages, "chosen", lambda *_, **__: form)
     for v in vectors(size):
         sent = encoded(v.store, ALONE)
         made = decoded(sent, size, v.dtype, local())
@@ -144,7 +144,7 @@ def test_results_are_the_same_in_every_form(form: Any, monkeypatch: pytest.Monke
     rng = np.random.default_rng(3)
     A = Matrix.from_coo(*rng.integers(0, 103, (2, 300)), rng.random(300), shape=(103, 103), dup_op="plus")
     expected = {name: program(A) for name, program in PROGRAMS.items()}
-    monkeypatch.setattr(pieces, "chosen", lambda *_, **__: form)
+    monkeypatch.setattr(vector_messages, "chosen", lambda *_, **__: form)
 
     def program(grid: Grid) -> list[str]:
         B = A.to(grid.device)
@@ -163,7 +163,7 @@ def sent_for(present: np.ndarray[Any, Any]) -> int:
     if at.size in (0, size):
         return 0
     best = min(4 * -(-size // 32), 2 * at.size)
-    worth = best - (at.size + size // 255) >= max(pieces._LEAST, best / 4)
+    worth = best - (at.size + size // 255) >= max(vector_messages._LEAST, best / 4)
     return int(at.size + (np.diff(at, prepend=0) // 255).sum()) if worth else best
 
 
@@ -207,7 +207,7 @@ def levels_bytes(dense: np.ndarray[Any, Any], levels: np.ndarray[Any, Any], grid
 def test_a_search_sends_the_bytes_of_the_formula(
     shape: tuple[int, int], degree: int, least: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pieces, "_LEAST", least)
+    monkeypatch.setattr(vector_messages, "_LEAST", least)
     A = sr.random.kronecker(10, degree, seed=1)
     source = int(A.to_coo()[0][0])
     dense = A.to("cpu").to_dense(fill_value=0) != 0

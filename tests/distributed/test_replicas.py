@@ -12,7 +12,7 @@ import semiring as sr
 from semiring import Matrix, Vector, distributed, ops, use
 from semiring.algorithms.cohesion.oriented import oriented, shares, without_loops
 from semiring.config import config
-from semiring.distributed import Grid, replicas
+from semiring.distributed import Grid, replication
 from semiring.exceptions import DeviceMismatch, InvalidValue
 from tests import sampling
 from tests.distributed.grids import ranks_are_threads, run
@@ -157,12 +157,12 @@ def test_every_process_must_have_the_memory(monkeypatch: pytest.MonkeyPatch) -> 
     A = drawn(60, 60, 400)
 
     def replicated_with(free: Callable[[Grid], int | None]) -> list[bool]:
-        monkeypatch.setattr(replicas, "_free", free)
+        monkeypatch.setattr(replication, "_free", free)
 
         def program(grid: Grid) -> bool:
             B = distributed.scatter(A, grid)
             assert equal(B.mxm(B, "plus_times").new(), A.mxm(A, "plus_times").new())
-            return replicas.replicated(grid, B.store, values=True)
+            return replication.replicated(grid, B.store, values=True)
 
         return run((3, 1), program)
 
@@ -175,10 +175,10 @@ def test_every_process_must_have_the_memory(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_ranks_that_share_the_memory_of_a_host(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(replicas, "free_memory", lambda device: 1200)
-    assert run((3, 1), lambda grid: replicas._free(grid))[0] == 400
-    monkeypatch.setattr(replicas, "free_memory", lambda device: None)
-    assert run((3, 1), lambda grid: replicas._free(grid))[0] is None
+    monkeypatch.setattr(replication, "free_memory", lambda device: 1200)
+    assert run((3, 1), lambda grid: replication._free(grid))[0] == 400
+    monkeypatch.setattr(replication, "free_memory", lambda device: None)
+    assert run((3, 1), lambda grid: replication._free(grid))[0] is None
 
 
 def test_a_matrix_is_replicated_once_that_has_cost_as_much() -> None:
@@ -191,7 +191,7 @@ def test_a_matrix_is_replicated_once_that_has_cost_as_much() -> None:
             before = grid.traffic.bytes
             C.mxm(B, "plus_times").new()
             sent.append(grid.traffic.bytes - before)
-            if replicas.replicated(grid, B.store, values=True):
+            if replication.replicated(grid, B.store, values=True):
                 break
         before = grid.traffic.bytes
         C.mxm(B, "plus_times").new()

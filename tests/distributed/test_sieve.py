@@ -11,7 +11,7 @@ import pytest
 import semiring as sr
 from semiring import Matrix, Vector, distributed, use
 from semiring.distributed import Grid
-from semiring.distributed.sieve import Excluded, Improvements, saved_bytes
+from semiring.distributed.communication_filter import Excluded, Improvements, saved_bytes
 from tests import sampling
 from tests.distributed.grids import run
 

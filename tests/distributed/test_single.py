@@ -11,7 +11,7 @@ import pytest
 import semiring as sr
 from semiring import Matrix, Vector, distributed, use
 from semiring.distributed import Grid, rules
-from semiring.distributed.operations import single
+from semiring.distributed.operations import one_process
 from tests.distributed.grids import ranks_are_threads, run
 from tests.distributed.test_more_operations import graph, half, labels, numbers, some_labels
 
@@ -70,7 +70,7 @@ def test_results_are_those_of_the_engine(name: str) -> None:
 
 
 def test_a_grid_has_an_operation_for_each_request() -> None:
-    assert {kind.name for kind in single._WHOLE} <= set(rules.rules())
+    assert {kind.name for kind in one_process._WHOLE} <= set(rules.rules())
 
 
 def test_the_engine_computes_and_what_is_known_is_kept() -> None:

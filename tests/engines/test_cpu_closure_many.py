@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import semiring as sr
 from semiring.dtypes import BOOL, INT32, INT64
 from semiring.engines import registry
-from semiring.engines.cpu import closure_many, closure_many_apart
+from semiring.engines.cpu import closure_many, closure_many_per_source
 from semiring.engines.spec_batched import ClosureMany, ClosureManyResult
 from semiring.formats import CSR
 from semiring.memory import allocation
@@ -30,14 +30,14 @@ def on_cpu() -> Iterator[None]:
 
 
 def apart(q: ClosureMany) -> ClosureManyResult:
-    assert closure_many_apart.fits(q)
-    return closure_many_apart.Searches(q).result()
+    assert closure_many_per_source.fits(q)
+    return closure_many_per_source.Searches(q).result()
 
 
 def in_turn(q: ClosureMany) -> ClosureManyResult:
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(closure_many_apart, "MANY_TO_SHARE", 0)
-        found = closure_many_apart.in_turn(q)
+        patched.setattr(closure_many_per_source, "MANY_TO_SHARE", 0)
+        found = closure_many_per_source.in_turn(q)
     assert found is not None
     return found
 
@@ -83,7 +83,7 @@ def test_distances(method: str, symmetric: bool) -> None:
     expected = distances(graph, sources)
     counts = [np.bincount(row[row >= 0]) for row in expected]
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(closure_many_apart, "_BATCH", 100 * n)
+        patched.setattr(closure_many_per_source, "_BATCH", 100 * n)
         for levels in (True, False):
             found = METHODS[method](spec(matrix(graph), sources, levels=levels))
             assert found.counts is not None
@@ -97,7 +97,7 @@ def choice(q: ClosureMany) -> str:
     """The method that is chosen."""
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(closure_many, "available", lambda: 2)
-        patched.setattr(closure_many_apart, "available", lambda: 2)
+        patched.setattr(closure_many_per_source, "available", lambda: 2)
         patched.setattr(closure_many, "together", lambda q: "together")
         patched.setattr(closure_many.Searches, "result", lambda self: "apart")
         found: Any = closure_many.closure_many(q)
@@ -130,7 +130,7 @@ def test_a_table_that_does_not_fit(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_few_sources_share_threads_where_levels_are_large(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(closure_many, "available", lambda: 8)
-    monkeypatch.setattr(closure_many_apart, "MANY_TO_SHARE", 1000)
+    monkeypatch.setattr(closure_many_per_source, "MANY_TO_SHARE", 1000)
     random, grid = sr.random.uniform(1000, 16, seed=1), sr.random.grid2d(20, 50)
-    assert closure_many_apart.in_turn(spec(random, [3, 5, 7])) is not None
-    assert closure_many_apart.in_turn(spec(grid, [3, 5, 7])) is None
+    assert closure_many_per_source.in_turn(spec(random, [3, 5, 7])) is not None
+    assert closure_many_per_source.in_turn(spec(grid, [3, 5, 7])) is None

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import semiring as sr
-from semiring.engines.cpu import members
+from semiring.engines.cpu import index_rank
 
 
 @pytest.fixture(autouse=True)
@@ -46,7 +46,7 @@ def test_numpy_builds_and_transposes_as_kernels_do(
     rows, cols, given = triples(shape, seed=1)
     made = []
     for few in (-1, 1 << 10):
-        monkeypatch.setattr(members, "FEW_ENTRIES", few)
+        monkeypatch.setattr(index_rank, "FEW_ENTRIES", few)
         with sr.use("cpu"), sr.config.set(hyper_switch=0.0):  # an offset for each row
             A = sr.Matrix.from_coo(rows, cols, given if values == "array" else 3.5, nrows=shape[0], ncols=shape[1])
             made.append((A, A.T.dup()))
@@ -57,7 +57,7 @@ def test_numpy_builds_and_transposes_as_kernels_do(
 @pytest.mark.parametrize("few", [-1, 1 << 10])
 @pytest.mark.parametrize("dup", [None, "plus"])
 def test_repeats_are_combined_or_refused(few: int, dup: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(members, "FEW_ENTRIES", few)
+    monkeypatch.setattr(index_rank, "FEW_ENTRIES", few)
     with sr.use("cpu"):
         if dup is None:
             with pytest.raises(sr.exceptions.DuplicateIndex, match=r"\(2, 1\)"):
@@ -70,7 +70,7 @@ def test_repeats_are_combined_or_refused(few: int, dup: str | None, monkeypatch:
 @pytest.mark.parametrize("few", [-1, 1 << 10])
 @pytest.mark.parametrize("extra", [[], [(3, 3)], [(1, 4)], [(4, 1)], [(5, 0), (0, 6)]])
 def test_symmetry(few: int, extra: list[tuple[int, int]], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(members, "FEW_ENTRIES", few)
+    monkeypatch.setattr(index_rank, "FEW_ENTRIES", few)
     edges = [(0, 1), (1, 0), (2, 5), (5, 2), *extra]
     with sr.use("cpu"):
         A = sr.Matrix.from_edgelist(edges, nrows=7, ncols=7)
@@ -92,7 +92,7 @@ def test_products_without_counting_equal_counted_ones(
         )
         M = M.select("!=", 4) | M.select("==", 4).apply("minus", right=4)  # some entries of the mask are 0
         for few in (-1, 1 << 10):
-            monkeypatch.setattr(members, "FEW_ENTRIES", few)
+            monkeypatch.setattr(index_rank, "FEW_ENTRIES", few)
             view = {"none": None, "S": M.S, "V": M.V, "~S": ~M.S, "~V": ~M.V}[mask]
             made.append(A.mxm(B, ring, mask=view).dup())
         assert same(*made)
@@ -109,7 +109,7 @@ def test_few_entries_are_selected_as_many(
     with sr.use("cpu"), sr.config.set(hyper_switch=0.0):
         A = sr.Matrix.from_coo(rows, cols, given, nrows=shape[0], ncols=shape[1])
         for few in (-1, 1 << 22):
-            monkeypatch.setattr(members, "FEW_ENTRIES", few)
+            monkeypatch.setattr(index_rank, "FEW_ENTRIES", few)
             made.append(A.select(*condition).dup())
     assert same(*made)
 

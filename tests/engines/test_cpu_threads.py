@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import semiring as sr
-from semiring import Matrix, apart
+from semiring import Matrix, worker_thread
 from semiring.engines.cpu import threads
 from semiring.engines.cpu.atomics import ABORTED
 
@@ -31,7 +31,7 @@ class Traced:
 
     def __init__(self, k: int) -> None:
         self.left = k
-        self.files = {threads.__file__, apart.__file__}
+        self.files = {threads.__file__, worker_thread.__file__}
 
     def __call__(self, frame: FrameType, event: str, arg: Any) -> Any:
         if frame.f_code.co_filename not in self.files:
@@ -175,7 +175,7 @@ def test_without_threads_the_caller_does_the_work(monkeypatch: pytest.MonkeyPatc
 def test_a_thread_that_dies_at_birth_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(threads, "available", lambda: PARTS)
     monkeypatch.setattr(threads, "_workers", [])
-    monkeypatch.setattr(apart, "_OVERDUE", 0.0)
+    monkeypatch.setattr(worker_thread, "_OVERDUE", 0.0)
     monkeypatch.setattr("_thread.start_new_thread", lambda function, args: 1)
     for work in (0, 1 << 40):
         out = np.zeros(PARTS)

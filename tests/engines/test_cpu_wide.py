@@ -55,12 +55,12 @@ def every_dimension_is_wide(engine: str) -> Iterator[None]:
     """A threshold of 0 entries; only the CPU engine has one."""
     if engine != "cpu":
         pytest.skip("thresholds of the CPU engine")
-    from semiring.engines.cpu import members, mxv
+    from semiring.engines.cpu import index_rank, mxv
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(members, "WIDE_SHARE", 0)
-        patch.setattr(members, "WIDE_FLOOR", 0)
-        patch.setattr(members, "_TABLE_SHARE", 1)
+        patch.setattr(index_rank, "WIDE_SHARE", 0)
+        patch.setattr(index_rank, "WIDE_FLOOR", 0)
+        patch.setattr(index_rank, "_TABLE_SHARE", 1)
         patch.setattr(mxv, "_DENSE_SIZE", 0)
         yield
 
@@ -142,13 +142,13 @@ def test_build_matrix(engine: str, shape: tuple[int, int], count: int, seed: int
 
 @given(n=some_sizes, density=densities, seed=seeds, run=st.sampled_from((0, 1, 512)))
 def test_offsets_of_few_rows_among_many(engine: str, n: int, density: float, seed: int, run: int) -> None:
-    from semiring.engines.cpu import members
+    from semiring.engines.cpu import index_rank
 
     rng = np.random.default_rng(seed)
     rows = np.flatnonzero(rng.random(n) < density).astype(np.int32)
     offsets = np.cumsum([0, *rng.integers(1, 4, rows.size)]).astype(np.int32)
-    with patch.object(members, "_RUN", run):
-        made = members.spread_offsets(rows, offsets, n)
+    with patch.object(index_rank, "_RUN", run):
+        made = index_rank.spread_offsets(rows, offsets, n)
     assert made.dtype == offsets.dtype
     assert made.tolist() == [offsets[np.searchsorted(rows, i)] for i in range(n + 1)]
 

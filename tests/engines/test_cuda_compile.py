@@ -119,10 +119,11 @@ def test_cooperative_grids_are_launched_cooperatively() -> None:
     text = "".join(path.read_text() for path in FOLDER.glob("*.cuh"))
     parts = re.split(r"__global__ void (?:ONE_CLUSTER )?(?:__launch_bounds__\([^)]*\)\s+)?(\w+)\(", text)[1:]
     waiting = {name for name, body in zip(parts[::2], parts[1::2], strict=True) if "CooperativeGrid group(" in body}
-    assert waiting == {"acyclic_grid", "closure_grid", "closure_many", "mxv_either", "peel_grid", "relax_grid"}
+    assert waiting == {"acyclic_grid", "closure_grid", "closure_many", "mxv_adaptive", "peel_grid", "relax_grid"}
     launches = {path.name for path in FOLDER.parent.rglob("*.py") if "cooperative=True" in path.read_text()}
     assert launches == {
-        "acyclic_closure.py", "closure_many_plans.py", "closure_plans.py", "mxv_either.py", "peel.py", "program_run.py"
+        "acyclic_closure.py", "closure_many_plans.py", "closure_plans.py", "mxv_adaptive.py", "peel.py",
+        "program_run.py",
     }  # fmt: skip
 
 

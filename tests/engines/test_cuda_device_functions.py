@@ -14,7 +14,7 @@ import pytest
 import semiring
 from semiring import dtypes
 from semiring.engines.cuda import specialise
-from semiring.engines.numpy_helpers import cast, evaluate
+from semiring.engines.expression_numpy import cast, evaluate
 from semiring.operators import catalogue
 from semiring.operators.types import TypedUnary
 from tests.ops.test_every_operator import disagreement, pairs_of

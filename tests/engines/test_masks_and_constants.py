@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import semiring as sr
-from semiring.engines.constants import binary_value, sum_value
+from semiring.engines.iso_results import binary_value, sum_value
 from semiring.engines.operands import Mask, admitted_count, simplified
 from semiring.formats import Full, IndexList
 

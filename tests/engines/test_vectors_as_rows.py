@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from semiring.engines import registry, vectors_as_rows
+from semiring.engines import registry, sparse_vectors
 from semiring.engines.operands import Index, Mask
 from semiring.engines.spec import Ewise, ExtractVector, Keep, ScatterVector
 from semiring.engines.spec_write import WriteVector
@@ -32,31 +32,31 @@ SOME = Index(SIZE, 3, array=np.array([7, 2, 7], np.int32))
 PLACES = Index(SIZE, 12, 1, 3)
 REQUESTS: dict[str, tuple[Any, Callable[..., IndexList]]] = {
     **{
-        f"{mode} {name}": (Ewise(listed(1), listed(2), typed(name), mode, *values), vectors_as_rows.ewise)
+        f"{mode} {name}": (Ewise(listed(1), listed(2), typed(name), mode, *values), sparse_vectors.ewise)
         for mode, values in (("intersect", ()), ("union", ()), ("fill", (FLOAT.type(2), FLOAT.type(3))))
         for name in ("minus", "firsti", "secondj")
     },
-    "keep": (Keep(listed(1), Mask(listed(2), True, False)), vectors_as_rows.keep),
-    "keep outside values": (Keep(listed(1, iso=True), Mask(listed(2), False, True)), vectors_as_rows.keep),
+    "keep": (Keep(listed(1), Mask(listed(2), True, False)), sparse_vectors.keep),
+    "keep outside values": (Keep(listed(1, iso=True), Mask(listed(2), False, True)), sparse_vectors.keep),
     "write": (
         WriteVector(listed(1), listed(3), Mask(listed(2), True, True), None, False),
-        vectors_as_rows.write_vector,
+        sparse_vectors.write_vector,
     ),
     "accumulate": (
         WriteVector(listed(1), listed(3), Mask(listed(2), False, False), typed("plus"), True),
-        vectors_as_rows.write_vector,
+        sparse_vectors.write_vector,
     ),
-    "accumulate all": (WriteVector(listed(1), listed(3), None, typed("min"), False), vectors_as_rows.write_vector),
-    "extract a range": (ExtractVector(listed(1), Index(SIZE, 9, 38, -4)), vectors_as_rows.extract_vector),
-    "extract positions": (ExtractVector(listed(1), SOME), vectors_as_rows.extract_vector),
-    "scatter a range": (ScatterVector(listed(1, 12), PLACES, None), vectors_as_rows.scatter_vector),
+    "accumulate all": (WriteVector(listed(1), listed(3), None, typed("min"), False), sparse_vectors.write_vector),
+    "extract a range": (ExtractVector(listed(1), Index(SIZE, 9, 38, -4)), sparse_vectors.extract_vector),
+    "extract positions": (ExtractVector(listed(1), SOME), sparse_vectors.extract_vector),
+    "scatter a range": (ScatterVector(listed(1, 12), PLACES, None), sparse_vectors.scatter_vector),
     "scatter repeats": (
         ScatterVector(make_vector(3, FLOAT, "full", 1.0, False, 5), SOME, typed("plus")),
-        vectors_as_rows.scatter_vector,
+        sparse_vectors.scatter_vector,
     ),
     "scatter one value": (
         ScatterVector(make_vector(3, FLOAT, "full", 1.0, True, 5), SOME, None),
-        vectors_as_rows.scatter_vector,
+        sparse_vectors.scatter_vector,
     ),
 }
 
@@ -68,7 +68,7 @@ def test_the_row_has_the_entries_of_the_vector(name: str, engine: str, monkeypat
     spec, function = REQUESTS[name]
     placed = place(spec, device_for(engine))
     assert_same(function(placed, engine).to("cpu"), registry.run(spec, "reference"))
-    assert not vectors_as_rows.are_long(placed)
-    monkeypatch.setattr(vectors_as_rows, "_LONG", SIZE)
-    monkeypatch.setattr(vectors_as_rows, "_SHARE", 0)
-    assert vectors_as_rows.are_long(placed)
+    assert not sparse_vectors.are_long(placed)
+    monkeypatch.setattr(sparse_vectors, "_LONG", SIZE)
+    monkeypatch.setattr(sparse_vectors, "_SHARE", 0)
+    assert sparse_vectors.are_long(placed)

@@ -18,7 +18,7 @@ from semiring.config import config
 from semiring.exceptions import OutOfMemory
 from semiring.memory import allocation
 from semiring.memory.budget import peak_device_memory
-from semiring.ops import public, public_closures
+from semiring.ops import api, api_closures
 from semiring.storage.memory_plan import uncompressed_nbytes
 
 FREE = 10**7
@@ -98,7 +98,7 @@ def test_a_function_of_ops_that_finds_no_memory(name: str, monkeypatch: pytest.M
         "closure_many": ([0], A),
     }
     arguments = operands.get(name, (Vector.from_coo([0], 0, size=4), A, "min_plus"))
-    module = public_closures if name.startswith("closure") else public
+    module = api_closures if name.startswith("closure") else api
     monkeypatch.setattr(module, "_closure" if name == "closure_with_trace" else f"_{name}", starved)
     with pytest.raises(OutOfMemory, match=rf"^{name}: out of memory"):
         getattr(ops, name)(*arguments)

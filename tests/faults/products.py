@@ -79,7 +79,7 @@ def _for_few(engine: str, usual: bool) -> Iterator[None]:
     if usual or engine not in ("cpu", "cuda"):
         yield
         return
-    module = "semiring.engines.cpu.members" if engine == "cpu" else "semiring.engines.cuda.tuning"
+    module = "semiring.engines.cpu.index_rank" if engine == "cpu" else "semiring.engines.cuda.tuning"
     with patch(f"{module}.{'FEW_ENTRIES' if engine == 'cpu' else 'DENSE_STEPS'}", -1):
         yield
 

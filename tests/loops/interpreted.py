@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from semiring.engines.cpu import helpers, program_support, tuning
+from semiring.engines.cpu import expression_numba, program_support, tuning
 from semiring.engines.direction import Work, prefers_pull
 
 
@@ -27,7 +27,7 @@ class _Helpers:
     @staticmethod
     def function(name: str, dtype: Any) -> Any:
         """Return the helper in Python."""
-        found = helpers.function(name, dtype)
+        found = expression_numba.function(name, dtype)
         return getattr(found, "py_func", found)
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from semiring import apart
+from semiring import worker_thread
 from semiring.memory import thread_pool
 
 
@@ -55,7 +55,7 @@ def test_an_exception_before_any_bytecode_leaves_no_active_thread(small_chunks: 
         left = [k]
 
         def trace(frame: FrameType, event: str, arg: Any) -> Any:
-            if frame.f_code.co_filename not in (thread_pool.__file__, apart.__file__):
+            if frame.f_code.co_filename not in (thread_pool.__file__, worker_thread.__file__):
                 return None
             frame.f_trace_opcodes = True
             if event == "opcode":

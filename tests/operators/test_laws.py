@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from semiring import dtypes
-from semiring.engines.numpy_helpers import FUNCTIONS, cast, evaluate
+from semiring.engines.expression_numpy import FUNCTIONS, cast, evaluate
 from semiring.operators import catalogue
 from semiring.operators.expression import HELPERS, VARIABLES, Expression, normalise
 from semiring.operators.types import TypedBinary, TypedMonoid

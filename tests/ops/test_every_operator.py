@@ -1,6 +1,6 @@
 """Every built-in operator, on every type it has, at the values where engines tend to differ.
 
-The engine under test equals `numpy_helpers`: overflow, division by zero, NaN, infinities, signed zeros,
+The engine under test equals `expression_numpy`: overflow, division by zero, NaN, infinities, signed zeros,
 shifts past the width.  On the CPU the operators of a type are compiled together into one function, which takes a
 tenth of the time that a kernel for each would; elsewhere each is an ordinary `ewise` or `apply`.
 """
@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from semiring.dtypes import INT64
-from semiring.engines.numpy_helpers import evaluate
+from semiring.engines.expression_numpy import evaluate
 from semiring.engines.spec import Apply, Ewise, Select
 from semiring.formats import Full
 from semiring.operators import catalogue

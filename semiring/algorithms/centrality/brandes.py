@@ -29,8 +29,8 @@ import numpy as np
 
 from semiring import Matrix, Vector, binary, monoid, semiring, unary
 
+from ..cached_property import kept
 from ..checks import processor
-from ..kept import kept
 
 # Products with a dense operand in the time of one with a sparse operand (measured, kron16 on two cores, kron20 on an
 # H200).

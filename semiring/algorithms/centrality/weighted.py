@@ -28,7 +28,7 @@ import numpy as np
 from semiring import Matrix, Vector, binary, ops, semiring
 from semiring.exceptions import GraphProperty, NotSupported
 
-from ..kept import kept
+from ..cached_property import kept
 from ..paths.sssp import weight_type
 from ..scaling import bounded, largest
 

@@ -23,7 +23,7 @@ import numpy as np
 from semiring import Matrix, Vector, binary, ops, select
 
 from ..checks import undirected
-from ..entries import listed
+from ..index_vectors import listed
 from .trees import Forest, spanning_forest
 
 _leads_elsewhere = select.register_anonymous("x != j", "leads_elsewhere")

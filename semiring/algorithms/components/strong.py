@@ -19,7 +19,7 @@ import numpy as np
 from semiring import Matrix, Vector, agg, compile, ops, semiring
 
 from ..checks import Values, partition, square
-from ..entries import listed, positions
+from ..index_vectors import listed, positions
 from ..progress import Progress, reporter
 from ..randomness import distinct
 from .weak import connected_components

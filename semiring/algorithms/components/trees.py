@@ -16,7 +16,7 @@ import numpy as np
 
 from semiring import Matrix, Vector, ops, semiring
 
-from ..kept import kept
+from ..cached_property import kept
 from .weak import connected_components
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from semiring import Matrix, Vector, ops, semiring
 
-from ..entries import listed
+from ..index_vectors import listed
 
 
 def chain(parent: Vector, start: int) -> list[int]:

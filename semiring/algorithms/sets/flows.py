@@ -32,7 +32,7 @@ from semiring import Matrix, Vector, binary, monoid, ops, select, semiring
 from semiring.exceptions import InvalidValue
 
 from ..checks import Vertex, choice, row, square, weights
-from ..entries import listed, positions
+from ..index_vectors import listed, positions
 from ..progress import Progress, reporter
 from ..scaling import bounded
 

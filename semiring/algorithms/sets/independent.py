@@ -17,7 +17,7 @@ import numpy as np
 from semiring import Matrix, Vector, binary, compile, ops, semiring, unary
 
 from ..checks import Vertices, rows, seed_of, undirected, vector
-from ..entries import listed, positions
+from ..index_vectors import listed, positions
 from ..ordering.permutations import inverse_of
 from ..progress import Progress, reporter
 from ..randomness import distinct, uniform

@@ -12,7 +12,7 @@ import numpy as np
 from semiring import Matrix, Vector, indexunary, ops, unary
 
 from ..checks import seed_of, undirected, weights
-from ..entries import listed, positions
+from ..index_vectors import listed, positions
 from ..progress import Progress, reporter
 from ..randomness import thunk
 

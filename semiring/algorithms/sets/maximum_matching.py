@@ -28,7 +28,7 @@ from semiring import Matrix, Vector, binary, indexunary, ops, semiring
 from semiring.exceptions import NotSupported
 
 from ..checks import is_matrix, seed_of
-from ..entries import listed, positions
+from ..index_vectors import listed, positions
 from ..progress import Progress, reporter
 from ..randomness import distinct
 

@@ -22,7 +22,7 @@ from __future__ import annotations
 from semiring import Matrix, Vector, concat, ops
 
 from ..checks import choice, processor, undirected, weights
-from ..entries import listed
+from ..index_vectors import listed
 from ..progress import Progress, reporter
 
 

@@ -13,11 +13,11 @@ from typing import Any
 
 import semiring as sr
 from semiring.bridges.cli.graphs import add_common, add_graph, load_graph, vertex_fact
-from semiring.bridges.cli.outcome import Outcome
 from semiring.bridges.cli.parameters import add_option, arguments, options_of
 from semiring.bridges.cli.progress import Progress
 from semiring.bridges.cli.ranks import add_ranks, engine
 from semiring.bridges.cli.report import cell, emit, shown, table
+from semiring.bridges.cli.result_table import Outcome
 from semiring.bridges.cli.results import add_out, check_out, save
 from semiring.bridges.cli.search import timed
 

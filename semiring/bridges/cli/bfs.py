@@ -9,10 +9,10 @@ import semiring as sr
 from semiring.bridges.cli import chart, picture
 from semiring.bridges.cli.frontier import frontiers
 from semiring.bridges.cli.graphs import MAX_DEGREE, UsageError, add_common, add_graph, load_graph, row_of, vertex_fact
-from semiring.bridges.cli.outcome import Outcome
 from semiring.bridges.cli.progress import Progress
 from semiring.bridges.cli.ranks import add_ranks, engine
 from semiring.bridges.cli.report import emit, runs, shown
+from semiring.bridges.cli.result_table import Outcome
 from semiring.bridges.cli.results import add_out, check_out, save
 from semiring.bridges.cli.search import Search, search
 

@@ -9,10 +9,10 @@ import numpy as np
 
 import semiring as sr
 from semiring.bridges.cli.graphs import add_common, add_graph, load_graph
-from semiring.bridges.cli.outcome import Outcome
 from semiring.bridges.cli.progress import Progress
 from semiring.bridges.cli.ranks import add_ranks, engine
 from semiring.bridges.cli.report import emit, shown
+from semiring.bridges.cli.result_table import Outcome
 from semiring.bridges.cli.results import add_out, check_out, save
 from semiring.bridges.cli.search import timed
 

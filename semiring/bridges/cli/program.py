@@ -32,11 +32,11 @@ from semiring.bridges.cli import (
     ranks,
     warm,
 )
+from semiring.bridges.cli.error_text import in_shell_words
 from semiring.bridges.cli.graphs import UsageError
 from semiring.bridges.cli.machine import unavailable_reason
 from semiring.bridges.cli.parsing import Parser
 from semiring.bridges.cli.report import shown
-from semiring.bridges.cli.wording import in_shell_words
 from semiring.config import check_environment, config, use
 from semiring.exceptions import DeviceMismatch, InvalidValue, SemiringError
 

@@ -13,8 +13,8 @@ import numpy as np
 
 import semiring as sr
 from semiring.bridges.cli.graphs import rows_of
-from semiring.bridges.cli.outcome import Outcome, Table
 from semiring.bridges.cli.ranks import divided, prints, read, whole
+from semiring.bridges.cli.result_table import Outcome, Table
 from semiring.exceptions import InvalidFormat, InvalidValue, NotSupported
 
 _SEPARATORS = {".txt": " ", ".tsv": "\t", ".csv": ","}

@@ -11,7 +11,7 @@ from ...exceptions import DuplicateIndex
 from ...formats import array_module, index_dtype
 from ...ops.build import from_triples
 from ..grid import Grid
-from ..parts import matrix, vector
+from ..partition import matrix, vector
 from ..routing import repeated_position
 from ..rules import grid_rule
 

@@ -15,18 +15,18 @@ from typing import Any
 import numpy as np
 
 from ...engines import recording, registry
-from ...engines.constants import arrivals
+from ...engines.iso_results import arrivals
 from ...engines.operands import Mask
 from ...engines.spec import Closure, ClosureResult, Ewise, Keep, Mxv, Select, Step
 from ...formats import VectorStore
 from ...operators.expression import Expression
 from ...operators.types import TypedBinary, TypedIndexUnary, TypedMonoid
-from ..accounts import step
-from ..collected import Collected, has_slots
+from ..accumulator import Collected, has_slots
+from ..communication_filter import Excluded, Improvements, Sieve
 from ..grid import Grid
-from ..parts import col_pieces, local, row_pieces, union, vector
+from ..partition import col_pieces, local, row_pieces, union, vector
 from ..rules import grid_rule
-from ..sieve import Excluded, Improvements, Sieve
+from ..traffic_log import step
 from .directions import Directions, edges_of
 from .products import product
 

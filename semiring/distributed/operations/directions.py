@@ -17,7 +17,7 @@ from ...formats import CSR, VectorStore, index_dtype, with_values
 from ...operators import monoid as monoids
 from ...ops.reduce import reduce_rows, reduce_scalar
 from ..grid import Grid
-from ..parts import local
+from ..partition import local
 
 __all__ = ["Directions", "edges_of"]
 

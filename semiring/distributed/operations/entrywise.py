@@ -13,7 +13,7 @@ from ...engines.spec import Apply, Convert, Ewise, Keep, Select
 from ...formats import CSR, VectorStore
 from ...operators.types import TypedBinary, TypedIndexUnary
 from ..grid import Grid
-from ..parts import cut, cut_vector, globally, local, local_mask, matrix, packed, vector
+from ..partition import cut, cut_vector, globally, local, local_mask, matrix, packed, vector
 from ..rules import grid_rule
 
 _POSITIONS = frozenset({"i", "j", "xi", "xj", "yi", "yj"})

@@ -23,7 +23,7 @@ from ...engines.spec_graphs import FOREST_CYCLE, FOREST_RANGE, Span, Treefix, fo
 from ...formats import CSR, IndexList, array_module, dense_values, index_dtype
 from ..communicator import Communicator
 from ..grid import Grid
-from ..parts import globally, local, matrix, union, vector
+from ..partition import globally, local, matrix, union, vector
 from ..routing import built, joined, triples
 from ..rules import grid_rule
 from ..scattering import block_of

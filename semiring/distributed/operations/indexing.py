@@ -27,7 +27,7 @@ from ...ops.cast import typed_second
 from ...ops.convert import index_list
 from ...ops.extract import extract_matrix
 from ..grid import Grid, piece_bounds
-from ..parts import local, matrix, packed, vector
+from ..partition import local, matrix, packed, vector
 from ..routing import Triples, divided, routed, triples
 from ..rules import grid_rule
 

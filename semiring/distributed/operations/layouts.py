@@ -10,7 +10,7 @@ from ...formats import CSR
 from ...ops.cast import cast_store
 from ...ops.kronecker import kronecker as products
 from ..grid import Grid
-from ..parts import globally, local
+from ..partition import globally, local
 from ..routing import Triples, joined, routed, triples
 from ..rules import grid_rule
 from ..scattering import gathered

@@ -18,7 +18,7 @@ from typing import Any, cast
 import numpy as np
 
 from ...engines import registry
-from ...engines.sampling import LinkAll, LinkSample, LinkSampleResult, MostFrequent
+from ...engines.link_sample import LinkAll, LinkSample, LinkSampleResult, MostFrequent
 from ...engines.spec import Link, ScalarResult
 from ...formats import (
     AnyPattern,
@@ -37,10 +37,10 @@ from ...formats.hypersparse import with_all_rows
 from ...memory.arrays import to_host
 from ...ops.convert import index_list
 from ..grid import Grid
-from ..parts import local, placed, section, vector
-from ..pieces import Sent, decoded, encoded
+from ..partition import local, placed, section, vector
 from ..rules import grid_rule
 from ..scattering import gathered
+from ..vector_messages import Sent, decoded, encoded
 
 # Labels of each process among which the most frequent one is found, and rows by which a share of rows is estimated.
 _DRAWN = 1024

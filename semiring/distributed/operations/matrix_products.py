@@ -26,7 +26,7 @@ from __future__ import annotations
 import itertools
 
 from ...engines import recording, registry
-from ...engines.constants import POSITIONS, product_value
+from ...engines.iso_results import POSITIONS, product_value
 from ...engines.operands import Index
 from ...engines.spec import Keep, Mxm
 from ...formats import CSR, with_values
@@ -35,12 +35,12 @@ from ...ops import mxm as products
 from ...ops.extract import extract_matrix
 from ...ops.layout import concat
 from ...ops.write import Write
-from ..blocks import exchanged_blocks, shared
+from ..communication_filter import Excluded
 from ..grid import Grid, piece_bounds
-from ..parts import cut, local, local_mask, matrix, placed, union
+from ..matrix_messages import exchanged_blocks, shared
+from ..partition import cut, local, local_mask, matrix, placed, union
 from ..product_bytes import sent_bytes, without_unread_values
 from ..rules import grid_rule
-from ..sieve import Excluded
 from .replicated_products import by_replica
 
 Range = tuple[int, int]

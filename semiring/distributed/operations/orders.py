@@ -23,7 +23,7 @@ from ...ops.convert import index_list
 from ...ops.mxv import vxm
 from ...ops.write import merge
 from ..grid import Grid
-from ..parts import local, packed, union, vector
+from ..partition import local, packed, union, vector
 from ..rules import grid_rule
 
 

@@ -15,14 +15,15 @@ from typing import Any, cast
 import numpy as np
 
 from ...engines import registry
-from ...engines.constants import POSITIONS, mxv_value
+from ...engines.iso_results import POSITIONS, mxv_value
 from ...engines.spec import Keep, Mxv
 from ...formats import CSR, VectorStore, with_values
 from ...formats.vectors import empty_vector
 from ...ops import mxv as products
 from ...ops.write import Write
+from ..communication_filter import Excluded, Sieve, everything, saved_bytes
 from ..grid import Grid
-from ..parts import (
+from ..partition import (
     around,
     assembled,
     carried,
@@ -38,7 +39,6 @@ from ..parts import (
     vector,
 )
 from ..rules import grid_rule
-from ..sieve import Excluded, Sieve, everything, saved_bytes
 
 Pieces = Callable[..., range]
 

@@ -12,7 +12,7 @@ from ...operators.types import TypedMonoid
 from ...ops import reduce
 from ..agreement import Agreed
 from ..grid import Grid
-from ..parts import folded, local, row_pieces
+from ..partition import folded, local, row_pieces
 from ..rules import grid_rule
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...engines import recording
-from ...engines.constants import product_value
+from ...engines.iso_results import product_value
 from ...engines.operands import Mask
 from ...engines.spec import Mxm
 from ...engines.spec_fused import FusedMxm, MxmReduceRows, MxmReduceScalar, MxmSelect
@@ -22,9 +22,9 @@ from ...ops.reduce import reduce_rows, reduce_scalar
 from ...ops.select import select
 from ...ops.write import Plan, Write
 from ..grid import Grid
-from ..parts import cut, local, matrix, placed, vector
+from ..partition import cut, local, matrix, placed, vector
 from ..product_bytes import sent_bytes, without_unread_values
-from ..replicas import admitted, count_sent, replica, replicated
+from ..replication import admitted, count_sent, replica, replicated
 from ..rows import blocks_of_rows, whole_rows
 from ..rules import grid_rule
 from .reductions import combined

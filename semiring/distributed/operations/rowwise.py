@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 
 from ...engines import registry
-from ...engines.constants import POSITIONS
+from ...engines.iso_results import POSITIONS
 from ...engines.operands import Index
 from ...engines.spec_rows import Located, LocateGroups, LocateRows, Scale, Scan, SelectK, SortedRows, SortRows
 from ...formats import CSR, Full, IndexList, array_module, dense_values, index_dtype
 from ...ops.convert import index_list
 from ...ops.ewise import ewise_mult
 from ..grid import Grid
-from ..parts import around, col_pieces, cut, globally, local, matrix, placed_vector, row_pieces, vector
+from ..partition import around, col_pieces, cut, globally, local, matrix, placed_vector, row_pieces, vector
 from ..rows import blocks_of_rows, global_rows, whole_rows
 from ..rules import grid_rule
 from .indexing import by_owner, exchanged, members_at

@@ -24,14 +24,14 @@ from ...ops.closure_many import closure_many as searched
 from ...ops.convert import index_list
 from ...ops.reduce import reduce_rows
 from ...ops.write import merge
-from ..accounts import step
+from ..communication_filter import Excluded
 from ..grid import Grid
-from ..parts import cut, local, matrix
-from ..replicas import admitted, replica
+from ..partition import cut, local, matrix
+from ..replication import admitted, replica
 from ..routing import Triples, joined, routed
 from ..rows import blocks_of_rows
 from ..rules import grid_rule
-from ..sieve import Excluded
+from ..traffic_log import step
 from .matrix_products import product
 
 _INT64 = np.dtype(np.int64)

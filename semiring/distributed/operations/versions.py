@@ -18,6 +18,7 @@ from ...facade import display
 from ...formats import CSR, Array, PartVector, VectorStore, dense_values, index_dtype
 from ...formats.parts import on_device, whole_of
 from ...operators import indexunary
+from ...ops.api_map_reduce import total
 from ...ops.apply import apply
 from ...ops.assign import column_matrix, row_matrix
 from ...ops.build import from_triples
@@ -29,7 +30,6 @@ from ...ops.extract import column_vector, element, places
 from ...ops.layout import held, row_vector
 from ...ops.link import numbers, singletons
 from ...ops.locate import Groups, groups_of, rows_of_groups
-from ...ops.public_apart import total
 from ...ops.reshape import diagonal_matrix, full_vector, larger, longer
 from ...ops.structure import transposed
 from ...ops.write import merge

@@ -13,7 +13,7 @@ import numpy as np
 
 from ...dtypes import BOOL, FP64
 from ...engines import registry
-from ...engines.numpy_helpers import FUNCTIONS
+from ...engines.expression_numpy import FUNCTIONS
 from ...engines.operands import Index
 from ...engines.residency import resident
 from ...engines.spec_vote import LocalMoving, Vote, key_of_pass
@@ -21,7 +21,7 @@ from ...formats import CSR, Array, Full, array_module, dense_values, index_dtype
 from ...memory.arrays import to_device
 from ...ops.extract import extract_matrix
 from ..grid import Grid
-from ..parts import local, section, vector
+from ..partition import local, section, vector
 from ..routing import triples
 from ..rows import global_rows, whole_rows
 from ..rules import grid_rule

@@ -14,7 +14,7 @@ from ...formats.placement import place
 from ...operators.expression import Expression
 from ...operators.types import TypedBinary, TypedSemiring
 from .. import recording, registry
-from ..constants import POSITIONS, cast_value
+from ..iso_results import POSITIONS, cast_value
 from ..operands import Mask, Rows
 from ..registry import bitmap_rule
 from ..spec import Apply, Convert, Ewise, Keep, Mxv, Outside, ReduceRows, ReduceScalar, ScalarResult, Select

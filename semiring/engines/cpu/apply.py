@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...formats import CSR, VectorStore, with_values
-from ..constants import apply_value
+from ..iso_results import apply_value
 from ..registry import implements
 from ..spec import Apply
 from . import presence, types

@@ -8,13 +8,13 @@ import numpy as np
 
 from ...formats import CSR, Pattern, VectorStore, index_dtype
 from ...memory.arrays import as_type
-from ..refusals import check_columns, check_offsets, repeated
 from ..registry import implements
 from ..spec import BuildMatrix, BuildVector, ImportCSR
+from ..validation import check_columns, check_offsets, repeated
 from . import types
 from .atomics import prefetch, stopped
 from .compile import inlined, kernel
-from .members import is_few, is_wide, ranked, spread_offsets
+from .index_rank import is_few, is_wide, ranked, spread_offsets
 from .operands import Array, bits_of, kernel_array
 from .rows import share, sort_range
 from .scatter import scatter_entries

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from ...formats import CSR, index_dtype, uncompressed_pattern
-from ..constants import arrivals, cast_value
-from ..numpy_helpers import cast
+from ..expression_numpy import cast
+from ..iso_results import arrivals, cast_value
 from ..registry import implements
 from ..spec import Closure, ClosureResult, Step
 from . import closure_hubs, closure_levels, closure_order, closure_push, closure_relax, presence, types
@@ -41,7 +41,7 @@ from .closure_state import (
     UNSEEN_EDGES,
 )
 from .convert import as_index_list
-from .members import is_few
+from .index_rank import is_few
 from .operands import Array, kernel_array, rows_of, values_of
 from .threads import assisted, available
 

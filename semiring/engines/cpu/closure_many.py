@@ -23,7 +23,7 @@ from ..registry import implements
 from ..source_groups import counts_matrix, group_bounds
 from ..spec_batched import ClosureMany, ClosureManyResult
 from . import closure_many_levels as levels
-from .closure_many_apart import Searches, fits, in_turn
+from .closure_many_per_source import Searches, fits, in_turn
 from .operands import Array, kernel_array, rows_of
 from .threads import available, run, threads_for
 from .tuning import COSTS, SHARING, SOURCES

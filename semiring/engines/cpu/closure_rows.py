@@ -18,7 +18,7 @@ import numpy as np
 from ...formats import CSR, IndexList, index_dtype, word_count
 from ...formats.full import every_row_full
 from ...memory.allocation import require
-from ..constants import arrivals
+from ..iso_results import arrivals
 from ..registry import implements
 from ..spec import Closure
 from ..spec_batched import ClosureRows, ClosureRowsResult
@@ -27,7 +27,7 @@ from . import closure_order as order
 from . import types
 from .atomics import CONTROL_SIZE, bit_count, next_chunk, stopped
 from .closure import closure
-from .closure_many_apart import joined, list_reached
+from .closure_many_per_source import joined, list_reached
 from .closure_state import HEAD, PAUSED, STATE_SIZE, STATUS, UNORDERED
 from .compile import kernel
 from .convert import as_index_list

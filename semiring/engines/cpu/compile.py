@@ -1,7 +1,7 @@
 """Compilation of kernels with numba: one decorator, one cache on disk, one line on standard error the first time.
 
 An exception during compilation would leave inconsistent tables in the compiler.  So kernels are compiled on a thread
-of their own (`semiring.apart`): an interrupt propagates immediately, the compiler continues, and the kernel is
+of their own (`semiring.worker_thread`): an interrupt propagates immediately, the compiler continues, and the kernel is
 available at the next call.
 
 The name of the cache folder contains a digest of all sources that kernels are compiled from: numba tracks only the file
@@ -30,8 +30,8 @@ from numba.core import event
 from numba.core.caching import CompileResultCacheImpl, IndexDataCacheFile, _CacheLocator
 from numba.core.compiler_lock import global_compiler_lock
 
-from ...apart import apart
 from ...config import config
+from ...worker_thread import apart
 from .. import compilations
 
 _settings: Any = numba.config

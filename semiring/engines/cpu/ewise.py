@@ -9,10 +9,10 @@ import numpy as np
 
 from ...formats import CSR, IndexList, Pattern, VectorStore, index_dtype
 from ...operators.types import TypedBinary
-from ..constants import POSITIONS, cast_value, ewise_value
+from ..iso_results import POSITIONS, cast_value, ewise_value
 from ..registry import implements
 from ..spec import Ewise
-from . import align, presence, types
+from . import presence, types, vector_slots
 from .atomics import bit_count
 from .compile import kernel
 from .ewise_matrix import matrices
@@ -51,13 +51,13 @@ def _without_defaults(op: TypedBinary) -> tuple[Any, Any, Any]:
 
 def _vectors(q: Ewise, a: VectorStore, b: VectorStore) -> VectorStore:
     if q.mode == "intersect":
-        slots = align.intersection(a, b)
+        slots = vector_slots.intersection(a, b)
     elif q.op.uses & POSITIONS:
-        slots = align.union(a, b)
-    elif (lists := align.few(a, b)) is not None:
+        slots = vector_slots.union(a, b)
+    elif (lists := vector_slots.few(a, b)) is not None:
         return _lists(q, *lists)
     else:
-        slots = align.Slots(None, a.size)
+        slots = vector_slots.Slots(None, a.size)
     awords, avals = slots.operand(a)
     bwords, bvals = slots.operand(b)
     z = q.op.z

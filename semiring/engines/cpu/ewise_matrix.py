@@ -12,7 +12,7 @@ import numpy as np
 from numba.core import types as numba_types
 
 from ...formats import CSR, Pattern, index_dtype
-from ..constants import cast_value, ewise_value
+from ..iso_results import cast_value, ewise_value
 from ..spec import Ewise
 from . import types
 from .compile import inlined, kernel

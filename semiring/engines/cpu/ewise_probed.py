@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...formats import CSR, Array, Bitmap, Full, FullPattern, IndexList, Pattern, VectorStore, index_dtype, is_bitmap
-from ..constants import POSITIONS, cast_value, ewise_value
+from ..iso_results import POSITIONS, cast_value, ewise_value
 from ..operands import Mask, simplified
 from ..recording import note
 from ..registry import ROWS_OR_SLOTS, implements

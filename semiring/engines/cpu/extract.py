@@ -13,7 +13,7 @@ from ..registry import implements
 from ..spec import ExtractMatrix, ExtractRow, ExtractVector
 from . import presence
 from .compile import kernel
-from .members import is_wide, ranked, ranks
+from .index_rank import is_wide, ranked, ranks
 from .operands import Array, bits_of, rows_of
 from .rows import share
 from .scatter import positions

@@ -9,7 +9,7 @@ from numba.core import types as numba_types
 
 from ...formats import CSR, Pattern, index_dtype
 from ...memory.allocation import require
-from ..constants import binary_value
+from ..iso_results import binary_value
 from ..registry import implements
 from ..spec import Kronecker
 from . import types

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...formats import CSR, Pattern, index_dtype
 from ...memory.allocation import require
-from ..constants import shared_value
+from ..iso_results import shared_value
 from ..registry import RESIDENT, implements
 from ..spec_layout import Concat, Reshape
 from .compile import kernel

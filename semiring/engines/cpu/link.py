@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from ...formats import Full, VectorStore, uncompressed_pattern
+from ..link_sample import LinkSample, LinkSampleResult, MostFrequent, frequent_label, link_first
 from ..registry import EVERY_KIND, implements
-from ..sampling import LinkSample, LinkSampleResult, MostFrequent, frequent_label, link_first
 from ..spec import Link, ScalarResult
 from .atomics import compare_swap, load, next_chunk
 from .compile import kernel

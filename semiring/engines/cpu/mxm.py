@@ -22,7 +22,7 @@ from ...formats.csr import empty_csr
 from ...memory.allocation import require
 from ...operators.types import TypedSemiring
 from .. import recording
-from ..constants import product_value
+from ..iso_results import product_value
 from ..operands import Index, Mask, simplified
 from ..recording import note
 from ..registry import WITH_BITMAP, implements
@@ -31,7 +31,7 @@ from . import types
 from .atomics import next_chunk, stopped
 from .compile import kernel
 from .extract import chosen_columns
-from .members import is_few, is_wide, ranked
+from .index_rank import is_few, is_wide, ranked
 from .mxm_bits import (
     clear_bits,
     clear_range,

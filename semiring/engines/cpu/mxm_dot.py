@@ -16,13 +16,13 @@ from numba.core import types as numba_types
 from ...exceptions import OutOfMemory
 from ...formats import CSR, Array, Pattern
 from ...memory.allocation import require
-from ..constants import product_value
+from ..iso_results import product_value
 from ..recording import note
 from ..spec import Mxm
 from . import tuning, types
 from .atomics import next_chunk, stopped
 from .compile import inlined, kernel
-from .members import is_wide
+from .index_rank import is_wide
 from .mxm_work import SWAP, column_offsets, probes_before, products_before
 from .operands import kernel_array, rows_of, values_of
 from .rows import lower_bound, share

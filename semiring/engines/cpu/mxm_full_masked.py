@@ -16,7 +16,7 @@ from ...formats import CSR, Array, Pattern, structure_only, uncompressed_pattern
 from ...formats.csr import empty_csr
 from ...memory.allocation import require
 from ...operators.types import TypedSemiring
-from ..constants import product_value
+from ..iso_results import product_value
 from ..operands import Mask, simplified
 from ..recording import note
 from ..registry import WITH_FULL, implements

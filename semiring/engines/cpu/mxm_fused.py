@@ -8,7 +8,7 @@ import numpy as np
 
 from ...formats import VectorStore
 from ...operators.types import TypedMonoid
-from ..constants import product_value
+from ..iso_results import product_value
 from ..operands import Mask, simplified
 from ..registry import implements
 from ..spec import ReduceRows, ReduceScalar

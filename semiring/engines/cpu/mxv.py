@@ -18,8 +18,8 @@ from numba.core import types as numba_types
 from ...formats import CSR, Array, Full, IndexList, Pattern, VectorStore
 from ...operators.types import TypedSemiring
 from .. import recording
-from ..constants import mxv_value
 from ..direction import Work, ends_early, prefers_pull, preset
+from ..iso_results import mxv_value
 from ..operands import Index, admitted_count
 from ..recording import note
 from ..registry import implements
@@ -30,8 +30,8 @@ from .atomics import bit_count, next_chunk, prefetch, stopped
 from .compile import kernel
 from .convert import as_index_list
 from .extract import chosen_columns, extract_vector
+from .index_rank import is_wide, ranked
 from .jobs import close_job, dismiss, join_job, leave_job, open_job
-from .members import is_wide, ranked
 from .operands import kernel_array, rows_of, values_of
 from .rows import lower_bound, share_words
 from .threads import assisted, parts_for, run, threads_for, total

@@ -17,7 +17,7 @@ from ...memory.allocation import require
 from ..operands import Mask, simplified
 from .bits import trailing_zeros
 from .compile import kernel
-from .members import is_wide
+from .index_rank import is_wide
 from .operands import kernel_array
 from .threads import parts_for, run
 from .types import position

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...formats import Bitmap, Full
-from ..constants import POSITIONS
+from ..iso_results import POSITIONS
 from ..operands import Mask, simplified
 from ..program import Values
 from ..program_lifetimes import Place, halves

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..numpy_helpers import MIXERS, WEYL
+from ..expression_numpy import MIXERS, WEYL
 from .compile import device
 
 _WEYL = tuple(map(np.uint64, WEYL))

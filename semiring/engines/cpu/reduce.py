@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...formats import Bitmap, VectorStore
-from ..constants import reduced_value
+from ..iso_results import reduced_value
 from ..numpy_scalars import scalar
 from ..registry import UNCOMPRESSED_OR_FULL, implements
 from ..spec import ReduceRows, ReduceScalar

@@ -32,7 +32,7 @@ from ...dtypes import (
 from ...operators import records
 from ...operators.expression import HELPERS, Expression
 from ...record_types import leaves
-from . import helpers
+from . import expression_numba
 
 _COMPARISONS: dict[type[ast.cmpop], str] = {
     ast.Eq: "==",
@@ -143,13 +143,13 @@ class Writer:
 
     def _call(self, name: str, values: list[tuple[str, DType]]) -> tuple[str, DType]:
         rule = HELPERS[name].result
-        if name in helpers.INLINE:
-            return self.assign(helpers.INLINE[name].format(*(self.cast(v, BOOL) for v in values))), BOOL
+        if name in expression_numba.INLINE:
+            return self.assign(expression_numba.INLINE[name].format(*(self.cast(v, BOOL) for v in values))), BOOL
         if name in ("toint", "tofloat"):
             target = INT64 if name == "toint" else FP64
             return self.cast(values[0], target), target
         if name == "random":
-            self.calls[name] = helpers.function(name, INT64)
+            self.calls[name] = expression_numba.function(name, INT64)
             return self.assign(f"random({', '.join(self.cast(value, INT64) for value in values)})"), FP64
         if rule == "branch":
             dtype = common(values[1][1], values[2][1])
@@ -168,14 +168,14 @@ class Writer:
             result = complex_type(dtype)
         if name == "minv" and dtype.kind in "iuc":
             name, arguments = "div", [f"np.{dtype.name}(1)", *arguments]
-        template = helpers.inline(name, dtype)
+        template = expression_numba.inline(name, dtype)
         if template is not None:
             return self.assign(f"np.{result.name}({template.format(*arguments)})"), result
-        if name in helpers.LIMITED and dtype.kind in "iu":
+        if name in expression_numba.LIMITED and dtype.kind in "iu":
             limits = np.iinfo(dtype)
             arguments += [f"np.{dtype.name}({limits.min})", f"np.{dtype.name}({limits.max})"]
         function = f"{name}_{dtype.name}"
-        self.calls[function] = helpers.function(name, dtype)
+        self.calls[function] = expression_numba.function(name, dtype)
         text = f"{function}({', '.join(arguments)})"
         return self.assign(text if result.kind == "b" else f"np.{result.name}({text})"), result
 

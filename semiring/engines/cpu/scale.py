@@ -8,7 +8,7 @@ import numpy as np
 
 from ...formats import CSR, Full, with_values
 from ...memory.allocation import require
-from ..constants import binary_value
+from ..iso_results import binary_value
 from ..registry import implements
 from ..spec_rows import Scale
 from . import types

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...formats import CSR, with_values
 from ...memory.allocation import require
-from ..constants import reduced_value
+from ..iso_results import reduced_value
 from ..registry import implements
 from ..spec_rows import Scan
 from . import types

@@ -25,7 +25,7 @@ from . import presence
 from .apply import apply
 from .atomics import bit_count, trailing_zeros
 from .compile import kernel
-from .members import contains, is_few
+from .index_rank import contains, is_few
 from .operands import Array, bits_of, kernel_array, rows_of
 from .rows import share
 from .scatter import positions

@@ -44,7 +44,7 @@ from typing import Any
 import numba
 import numpy as np
 
-from ...apart import apart
+from ...worker_thread import apart
 from .atomics import ABORTED, CONTROL_SIZE, JOB, PART
 from .jobs import DISMISSED, OPENED, enlist, give_up, leave, next_part, next_part_or_end
 

@@ -11,7 +11,7 @@ from ..registry import implements
 from ..spec import IsSymmetric, Transpose
 from .atomics import prefetch, stopped
 from .compile import kernel
-from .members import is_few, is_wide, spread_offsets
+from .index_rank import is_few, is_wide, spread_offsets
 from .operands import Array, bits_of, kernel_array, rows_of
 from .rows import lower_bound, share
 from .threads import run, threads_for

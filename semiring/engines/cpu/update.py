@@ -10,7 +10,7 @@ from ...formats import CSR, Bitmap, BitmapPattern, Count, Full, IndexList, Vecto
 from ...formats.full import every_row_full
 from ..registry import ROWS_OR_SLOTS, implements
 from ..spec_write import UpdateMatrix, UpdateVector
-from . import align, presence, types
+from . import presence, types, vector_slots
 from .compile import kernel
 from .operands import Array, kernel_array, rows_of, values_of
 from .types import combine, converted, position, present, put, value_at
@@ -30,7 +30,7 @@ def update_vector(q: UpdateVector) -> VectorStore:
             values = values[admitted]
     words = None
     if isinstance(t, IndexList) and not aligned:
-        words, values = align.Slots(indices, indices.size).operand(t)
+        words, values = vector_slots.Slots(indices, indices.size).operand(t)
     elif not isinstance(t, IndexList):
         words = presence.presence(t)
     own = c.words if isinstance(c, Bitmap) else None

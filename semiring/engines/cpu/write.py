@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from ...formats import VectorStore
-from ..constants import write_value
+from ..iso_results import write_value
 from ..registry import implements
 from ..spec_write import WriteMxv, WriteVector
-from . import align, presence, types
+from . import presence, types, vector_slots
 from .atomics import bit_count
 from .compile import kernel
 from .operands import Array
@@ -23,7 +23,7 @@ from .types import combine, converted, value_at
 def write_vector(q: WriteVector) -> VectorStore:
     """Z = T, or C accum T on the union; inside the mask C becomes Z, outside it is unchanged, or deleted by replace."""
     c, t = q.c, q.t
-    slots = align.union(c, t)
+    slots = vector_slots.union(c, t)
     cwords, cvals = slots.operand(c)
     twords, tvals = slots.operand(t)
     cwords, twords = presence.expanded(cwords, slots.size), presence.expanded(twords, slots.size)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...formats import CSR, Pattern, index_dtype
-from ..constants import write_value
+from ..iso_results import write_value
 from ..operands import simplified
 from ..registry import implements
 from ..spec_write import WriteMatrix

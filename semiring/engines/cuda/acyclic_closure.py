@@ -20,7 +20,7 @@ from ..operands import Rows
 from ..registry import ADDRESSABLE, implements, run
 from ..spec import Mxv, Transpose
 from ..spec_acyclic import AcyclicClosure, AcyclicResult
-from . import samples, tuning
+from . import compile_samples, tuning
 from .algebra import native_atomic, start_value
 from .arguments import arguments
 from .columns import codec_types, column_argument, column_types
@@ -120,11 +120,14 @@ def _prologue(
     return types + indexunary("then", step) + constants(THEN=then is not None, NATIVE=native)
 
 
-def catalogue() -> Iterator[samples.Entry]:
+def catalogue() -> Iterator[compile_samples.Entry]:
     """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
-    for number, ring in enumerate((*samples.SEMIRINGS, samples.COMPLEX_SEMIRINGS[0])):
+    for number, ring in enumerate((*compile_samples.SEMIRINGS, compile_samples.COMPLEX_SEMIRINGS[0])):
         offset, count = ((INT32, UINT32), (INT64, UINT64))[number % 2]
         then = TypedIndexUnary("twice", ring.z, BOOL, ring.z, Expression("x")) if number % 3 == 0 else None
-        for columns in (codec_types("uncompressed", offset), samples.COMPRESSED[number % len(samples.COMPRESSED)]):
+        for columns in (
+            codec_types("uncompressed", offset),
+            compile_samples.COMPRESSED[number % len(compile_samples.COMPRESSED)],
+        ):
             text = _prologue(ring, then, offset, FP32, count) + columns
-            yield "acyclic_closure.cuh", text + samples.thresholds()
+            yield "acyclic_closure.cuh", text + compile_samples.thresholds()

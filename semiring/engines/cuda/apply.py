@@ -14,11 +14,11 @@ from ...dtypes import FP64, INT32, INT64
 from ...formats import Store
 from ...formats.values import with_values
 from ...operators.types import TypedIndexUnary
-from ..constants import apply_value
-from ..numpy_helpers import cast
+from ..expression_numpy import cast
+from ..iso_results import apply_value
 from ..registry import implements
 from ..spec import Apply
-from . import samples
+from . import compile_samples
 from .kernel import Kernel, kernel
 from .launch import BLOCK, grid, values_of
 from .primitives import entry_form
@@ -46,8 +46,8 @@ def _plan(form: str, op: TypedIndexUnary, element: np.dtype[Any]) -> Kernel:
     return kernel("apply.cuh", "apply_entries", prologue)
 
 
-def catalogue() -> Iterator[samples.Entry]:
+def catalogue() -> Iterator[compile_samples.Entry]:
     """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
-    for form, op in product(samples.FORMS, (samples.VALUE, samples.ROW, samples.BAND)):
+    for form, op in product(compile_samples.FORMS, (compile_samples.VALUE, compile_samples.ROW, compile_samples.BAND)):
         text = typedefs(P=INT64, I=INT32) + constants(FORM=form) + indexunary("function", op)
         yield "apply.cuh", text + typedefs(A=FP64, K=op.k) + typedefs(Z=op.z)

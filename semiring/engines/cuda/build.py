@@ -16,12 +16,12 @@ from ...dtypes import INT32, INT64, UINT16, UINT32, UINT64
 from ...exceptions import DuplicateIndex, NotSupported
 from ...formats import CSR, Array, IndexList, Pattern, VectorStore, index_dtype, word_count
 from ...operators.types import TypedBinary
-from ..numpy_helpers import cast
+from ..expression_numpy import cast
 from ..numpy_scalars import scalar
-from ..refusals import check_size, column_outside, offsets_end, offsets_fall, offsets_start, repeated
 from ..registry import implements
 from ..spec import BuildMatrix, BuildVector, ImportCSR
-from . import samples
+from ..validation import check_size, column_outside, offsets_end, offsets_fall, offsets_start, repeated
+from . import compile_samples
 from .kernel import kernel
 from .launch import BLOCK, grid, read_back, read_one
 from .primitives import cast_array, key_dtype, moved, scan_marks, width
@@ -278,7 +278,7 @@ def _check_offsets(nrows: int, indptr: Array, nvals: int) -> None:
         raise offsets_end(nrows, end, nvals)
 
 
-def catalogue() -> Iterator[samples.Entry]:
+def catalogue() -> Iterator[compile_samples.Entry]:
     """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
     for major, minor in ((INT32, INT32), (INT64, INT64), (UINT64, UINT16)):
         yield "check.cuh", typedefs(MAJOR=major, MINOR=minor) + constants(FORM=2)

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from .. import cuda
 from ..discovery import modules
-from .samples import Entry
+from .compile_samples import Entry
 
 __all__ = ["entries"]
 

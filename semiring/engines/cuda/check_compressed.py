@@ -13,7 +13,7 @@ from ...formats.ccsr import check_arrays
 from ...formats.codecs import DEFINITIONS
 from ..registry import ADDRESSABLE, implements
 from ..spec_storage import CheckCompressed
-from . import samples
+from . import compile_samples
 from .columns import column_mask, column_types
 from .kernel import kernel
 from .launch import BLOCK, grid, read_back
@@ -82,7 +82,7 @@ def _check_tiles(pattern: CompressedPattern, prologue: str) -> None:
         )
 
 
-def catalogue() -> Iterator[samples.Entry]:
+def catalogue() -> Iterator[compile_samples.Entry]:
     """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
-    for text in samples.codecs():
+    for text in compile_samples.codecs():
         yield "check_compressed.cuh", text

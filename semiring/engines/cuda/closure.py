@@ -8,7 +8,7 @@ from cupy.cuda import get_current_stream
 
 from ...formats import Array, IndexList, VectorStore, index_dtype, word_count
 from ...formats.vectors import empty_vector
-from ..constants import arrivals
+from ..iso_results import arrivals
 from ..recording import note
 from ..registry import ADDRESSABLE, implements, run
 from ..spec import Closure, ClosureResult, Convert, Step

@@ -18,7 +18,7 @@ from ..recording import note
 from ..registry import ADDRESSABLE, implements
 from ..source_groups import counts_matrix, group_bounds
 from ..spec_batched import ClosureMany, ClosureManyResult
-from . import samples
+from . import compile_samples
 from .closure_many_plans import FIRST_PLANES, STATE_BYTES, ManyMatrix, group_words, many_matrix, words_of_sources
 from .kernel import Kernel, kernel
 from .launch import BLOCK, grid, read_back, read_words, scratch
@@ -229,9 +229,9 @@ def _levels_matrix(q: ClosureMany, groups: list[_Group]) -> CSR:
     return CSR(Pattern(k, n, indptr, indices), q.dtype, values)
 
 
-def catalogue() -> Iterator[samples.Entry]:
+def catalogue() -> Iterator[compile_samples.Entry]:
     """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
     for number, words in enumerate((1, 2, 4, 8, 16, 32)):
         column, level = ((INT32, INT64), (INT64, INT32))[number % 2]
-        yield _ORDER, typedefs(P=column) + samples.ALL_COLUMNS[number % len(samples.ALL_COLUMNS)]
+        yield _ORDER, typedefs(P=column) + compile_samples.ALL_COLUMNS[number % len(compile_samples.ALL_COLUMNS)]
         yield _FILE, typedefs(J=column, L=level, P=column) + constants(WORDS=words)

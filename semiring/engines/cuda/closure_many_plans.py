@@ -10,7 +10,7 @@ import numpy as np
 
 from ...dtypes import INT32, INT64
 from ...formats import CODECS, CSR, Array, index_dtype, word_count
-from . import samples, tuning
+from . import compile_samples, tuning
 from .arguments import arguments
 from .columns import codec_types, column_argument, side_by_side, transposed_codec, types_of_both
 from .degrees import degrees
@@ -107,7 +107,7 @@ def group_words(sources: int, matrix: ManyMatrix, planes: int, free: int | None)
     return words
 
 
-def catalogue() -> Iterator[samples.Entry]:
+def catalogue() -> Iterator[compile_samples.Entry]:
     """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module.
 
     Rows of every width, uncompressed and compressed; with and without pulls, levels and counts.
@@ -116,10 +116,13 @@ def catalogue() -> Iterator[samples.Entry]:
     for number, words in enumerate((1, 2, 4, 8, 16, 32)):
         column, stored = (INT32, INT64)[number % 2], CODECS[number // 2 % len(CODECS)]
         for columns, transposed, index in (
-            (samples.UNCOMPRESSED, "uncompressed", INT32),
+            (compile_samples.UNCOMPRESSED, "uncompressed", INT32),
             (codec_types("uncompressed", INT64), stored, INT64),
-            (samples.COMPRESSED[number % len(samples.COMPRESSED)], stored, column),
+            (compile_samples.COMPRESSED[number % len(compile_samples.COMPRESSED)], stored, column),
         ):
             part = (number + (index is INT64)) % 3
             how = constants(WORDS=words, MAY_PULL=part != 1, LEVELS=part != 2, COUNTS=part != 0)
-            yield _FILE, typedefs(P=index) + columns + transposed_codec(transposed) + how + samples.thresholds(**costs)
+            yield (
+                _FILE,
+                typedefs(P=index) + columns + transposed_codec(transposed) + how + compile_samples.thresholds(**costs),
+            )

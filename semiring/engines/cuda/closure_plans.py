@@ -15,7 +15,7 @@ from cupy.cuda import runtime
 from ...dtypes import FP32, INT32, INT64
 from ...formats import CODECS, CSR, AnyPattern, Array, index_dtype, word_count
 from ...operators.types import TypedMonoid, TypedSemiring
-from . import samples, tuning
+from . import compile_samples, tuning
 from .algebra import native_atomic, ring_facts
 from .arguments import arguments
 from .columns import codec_types, column_argument, side_by_side, transposed_codec, types_of_both
@@ -261,19 +261,19 @@ def _block_text(half: bool) -> str:
     )
 
 
-def catalogue() -> Iterator[samples.Entry]:
+def catalogue() -> Iterator[compile_samples.Entry]:
     """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
-    for (index, half), (number, ring) in product(((INT32, 1), (INT64, 2)), enumerate(samples.SEMIRINGS)):
+    for (index, half), (number, ring) in product(((INT32, 1), (INT64, 2)), enumerate(compile_samples.SEMIRINGS)):
         types = semiring(ring) + typedefs(P=index, A=FP32, U=INT32, Z=ring.z)
         kind = (number + half) % 3
         block, stored = tuning.CLUSTER_BLOCK, (*CODECS, "uncompressed")[number % (len(CODECS) + 1)]
         for columns, transposed, threads in (
             (codec_types("uncompressed", index), "uncompressed", block // half),
-            (samples.COMPRESSED[(number + half) % len(samples.COMPRESSED)], stored, block // 2),
+            (compile_samples.COMPRESSED[(number + half) % len(compile_samples.COMPRESSED)], stored, block // 2),
         ):
             how = transposed_codec(transposed) + constants(MAY_PULL=kind != 1, HUBS=number % 2 == 0)
             costs = tuning.cost_constants(tuning.DEVICE)
-            text = types + columns + samples.thresholds(CLUSTER_BLOCK=threads, **costs)
+            text = types + columns + compile_samples.thresholds(CLUSTER_BLOCK=threads, **costs)
             yield "closure_level.cuh", text + how + constants(VALUES=kind)
             if not ring.add.is_any:
                 yield "closure_relax.cuh", text + constants(ORDER=order_of(ring.add), NATIVE=native_atomic(ring.add.op))

@@ -24,9 +24,9 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from ...apart import apart
 from ...config import config
 from ...exceptions import NotSupported, SemiringError
+from ...worker_thread import apart
 from .. import compilations
 
 __all__ = ["compile_text", "module", "module_text"]

@@ -11,7 +11,7 @@ from ...dtypes import INT32, INT64, UINT8, UINT64
 from ...formats import Bitmap, Count, Full, IndexList, VectorStore, index_dtype, word_count
 from ..registry import implements
 from ..spec import Convert
-from . import samples
+from . import compile_samples
 from .kernel import kernel
 from .launch import BLOCK, grid
 from .primitives import as_dense, compact_list, counting
@@ -52,7 +52,7 @@ def _with_words(u: VectorStore) -> Bitmap:
     return made
 
 
-def catalogue() -> Iterator[samples.Entry]:
+def catalogue() -> Iterator[compile_samples.Entry]:
     """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
     for value, index in ((UINT8, INT32), (UINT64, INT64)):
         yield "convert.cuh", typedefs(V=value, I=index)

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...formats import TILE, AnyPattern, Array
 from ...formats.codecs import DEFINITIONS
-from . import samples
+from . import compile_samples
 from .columns import column_mask, column_types
 from .kernel import kernel
 from .launch import grid
@@ -70,7 +70,7 @@ def decode_range(
     )  # fmt: skip
 
 
-def catalogue() -> Iterator[samples.Entry]:
+def catalogue() -> Iterator[compile_samples.Entry]:
     """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
-    for text in samples.codecs():
+    for text in compile_samples.codecs():
         yield "decode.cuh", text

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...dtypes import INT32, INT64
 from ...formats import AnyPattern, Array, VectorStore, word_count
-from . import samples
+from . import compile_samples
 from .kernel import kernel
 from .launch import BLOCK, bitmap, full, grid, read_back
 from .specialise import typedefs
@@ -84,7 +84,7 @@ def present_rows(pattern: AnyPattern, dtype: np.dtype[Any], values: Array | np.g
     return bitmap(pattern.nrows, dtype, facts.words, values, present)
 
 
-def catalogue() -> Iterator[samples.Entry]:
+def catalogue() -> Iterator[compile_samples.Entry]:
     """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
     for index in (INT32, INT64):
         yield "degrees.cuh", typedefs(P=index)

@@ -15,7 +15,7 @@ from ...formats.pattern import offset_facts
 from ...formats.tiles import tile_count
 from ..registry import implements
 from ..spec_storage import Encode, MeasureCompressed
-from . import samples
+from . import compile_samples
 from .columns import codec_types, column_mask
 from .kernel import kernel
 from .launch import counter, grid, read_one
@@ -99,7 +99,7 @@ def _sizes(
     )
 
 
-def catalogue() -> Iterator[samples.Entry]:
+def catalogue() -> Iterator[compile_samples.Entry]:
     """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
-    for text in samples.codecs():
+    for text in compile_samples.codecs():
         yield "encode.cuh", text

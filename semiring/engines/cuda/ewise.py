@@ -14,10 +14,10 @@ from ...dtypes import FP64, INT8, INT32, INT64
 from ...formats import CSR, Array, Bitmap, Full, IndexList, Pattern, Store, VectorStore, index_dtype, word_count
 from ...operators.types import TypedBinary
 from ...record_types import zero
-from ..constants import ewise_value
+from ..iso_results import ewise_value
 from ..registry import implements
 from ..spec import Ewise
-from . import samples, tuning
+from . import compile_samples, tuning
 from .arguments import arguments
 from .kernel import Kernel, kernel
 from .launch import BLOCK, bitmap, counter, full, grid, values_of, words_of
@@ -174,9 +174,9 @@ def _store(
     return IndexList(a.size, z, indices, values, iso)
 
 
-def catalogue() -> Iterator[samples.Entry]:
+def catalogue() -> Iterator[compile_samples.Entry]:
     """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
-    for form, mode in product(samples.FORMS, _MODES.values()):
+    for form, mode in product(compile_samples.FORMS, _MODES.values()):
         types = typedefs(A=INT8, B=FP64, Z=FP64, ALPHA=INT8, BETA=FP64, I=(INT32, INT64)[mode % 2], P=INT32, BP=INT64)
         rest = typedefs(O=INT64) + constants(FORM=form, MODE=mode) + TILE_TEXT
-        yield "ewise.cuh", types + rest + binary("combine", samples.TIMES)
+        yield "ewise.cuh", types + rest + binary("combine", compile_samples.TIMES)

@@ -17,7 +17,7 @@ from ...memory.allocation import require
 from ..operands import Index
 from ..registry import implements
 from ..spec import ExtractMatrix, ExtractRow, ExtractVector
-from . import samples, tuning
+from . import compile_samples, tuning
 from .build import csr_from_sorted
 from .kernel import Kernel, kernel
 from .launch import BLOCK, Counter, bitmap, counter, full, grid, read_back, read_one, words_of
@@ -216,7 +216,7 @@ def _sorted_index(cols: Index) -> tuple[Array, Array]:
     return keys.view(wide), order
 
 
-def catalogue() -> Iterator[samples.Entry]:
+def catalogue() -> Iterator[compile_samples.Entry]:
     """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
     for index, value in ((INT32, UINT8), (INT64, UINT64)):
         text = typedefs(X=index, V=value, P=index, I=INT32) + constants(FORM=2)

@@ -15,7 +15,7 @@ from ..recording import note
 from ..registry import run
 from ..sliced.bounds import slice_bounds
 from ..spec_storage import Slices
-from . import samples, tuning
+from . import compile_samples, tuning
 from .arguments import arguments
 from .columns import column_types
 from .kernel import kernel
@@ -88,9 +88,9 @@ def _rank_neighbours(whole: AnyPattern, first: int, part: Pattern, made: Array) 
     kernel("hubs.cuh", "hubs_write", prologue)(grid(listed), BLOCK, found)
 
 
-def catalogue() -> Iterator[samples.Entry]:
+def catalogue() -> Iterator[compile_samples.Entry]:
     """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
     for index, half in ((INT32, 1), (INT64, 2)):
-        for columns, lanes in zip(samples.ALL_COLUMNS[:2], (1, 32), strict=True):
+        for columns, lanes in zip(compile_samples.ALL_COLUMNS[:2], (1, 32), strict=True):
             text = typedefs(P=index, D=INT64) + columns
-            yield "hubs.cuh", text + samples.thresholds(BITS=31 * half, GROUP=lanes, BLOCK=tuning.GRID_BLOCK)
+            yield "hubs.cuh", text + compile_samples.thresholds(BITS=31 * half, GROUP=lanes, BLOCK=tuning.GRID_BLOCK)

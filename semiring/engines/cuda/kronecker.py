@@ -13,10 +13,10 @@ from ...dtypes import FP32, INT8, INT32, INT64
 from ...formats import CSR, Pattern, index_dtype
 from ...memory.allocation import require
 from ...operators.types import TypedBinary
-from ..constants import binary_value
+from ..iso_results import binary_value
 from ..registry import RESIDENT, implements
 from ..spec import Kronecker
-from . import samples
+from . import compile_samples
 from .kernel import Kernel, kernel
 from .launch import BLOCK, grid, one_wave, values_of
 from .specialise import binary, constants, typedefs
@@ -58,11 +58,11 @@ def _prologue(op: TypedBinary, *types: np.dtype[Any]) -> str:
     return typedefs(**named) + constants(FORM=2) + binary("combine", op)
 
 
-def catalogue() -> Iterator[samples.Entry]:
+def catalogue() -> Iterator[compile_samples.Entry]:
     """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
     for op, a, b, made in (
-        (samples.TIMES, INT32, INT32, INT32),
-        (samples.PLUS32, INT64, INT32, INT64),
-        (samples.SECONDI, INT32, INT64, INT64),
+        (compile_samples.TIMES, INT32, INT32, INT32),
+        (compile_samples.PLUS32, INT64, INT32, INT64),
+        (compile_samples.SECONDI, INT32, INT64, INT64),
     ):
         yield "kronecker.cuh", _prologue(op, a, b, FP32, b, a, INT8, made, made)

@@ -15,10 +15,10 @@ import numpy as np
 from ...dtypes import FC64, FP64, INT8, INT32, INT64, UINT8, unify
 from ...formats import CSR, Array, Pattern, index_dtype
 from ...memory.allocation import require
-from ..constants import cast_value, shared_value
+from ..iso_results import cast_value, shared_value
 from ..registry import RESIDENT, implements
 from ..spec_layout import Concat, Reshape
-from . import samples, tuning
+from . import compile_samples, tuning
 from .kernel import Kernel, kernel
 from .launch import BLOCK, grid, one_wave
 from .primitives import cast_array, cast_into, fill, filled, moved, put
@@ -208,7 +208,7 @@ def _prologue(*types: np.dtype[Any]) -> str:
     return typedefs(**named, V=moved(types[4])) + constants(FORM=2, TILE=tuning.WARP_TILE, PART_BITS=_PART_BITS)
 
 
-def catalogue() -> Iterator[samples.Entry]:
+def catalogue() -> Iterator[compile_samples.Entry]:
     """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
     for types in (
         (INT32, INT32, INT32, INT64, FP64),

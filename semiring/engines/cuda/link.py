@@ -12,11 +12,11 @@ import numpy as np
 
 from ...dtypes import INT32, INT64
 from ...formats import Array, Full, index_dtype
+from ..link_sample import LinkSample, LinkSampleResult, MostFrequent, link_first
 from ..recording import note
 from ..registry import ADDRESSABLE, EVERY_KIND, implements
-from ..sampling import LinkSample, LinkSampleResult, MostFrequent, link_first
 from ..spec import Link, ScalarResult
-from . import samples, tuning
+from . import compile_samples, tuning
 from .arguments import arguments
 from .columns import codec_types, column_argument, column_types
 from .hubs import HUBS, hubs
@@ -158,11 +158,11 @@ def _frequent_value(label: np.dtype[Any]) -> Kernel:
     return kernel("frequent.cuh", "frequent_value", typedefs(F=label))
 
 
-def catalogue() -> Iterator[samples.Entry]:
+def catalogue() -> Iterator[compile_samples.Entry]:
     """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
     for index in (INT32, INT64):
-        uncompressed = samples.UNCOMPRESSED, samples.UNCOMPRESSED
-        for label, columns in zip(cycle((INT32, INT64)), (*uncompressed, *samples.COMPRESSED), strict=False):
+        uncompressed = compile_samples.UNCOMPRESSED, compile_samples.UNCOMPRESSED
+        for label, columns in zip(cycle((INT32, INT64)), (*uncompressed, *compile_samples.COMPRESSED), strict=False):
             text = typedefs(P=index, F=label) + columns
-            yield "link.cuh", text + samples.thresholds(BLOCK=tuning.LINK_BLOCK)
+            yield "link.cuh", text + compile_samples.thresholds(BLOCK=tuning.LINK_BLOCK)
         yield "frequent.cuh", typedefs(F=index)

@@ -13,7 +13,7 @@ from ...dtypes import FP64, INT32, INT64
 from ...formats import Full, index_dtype, uncompressed_pattern
 from ..registry import RESIDENT, implements
 from ..spec_vote import LocalMoving, key_of_pass
-from . import samples, tuning
+from . import compile_samples, tuning
 from .kernel import Kernel, kernel
 from .launch import BLOCK, counter, grid
 from .specialise import constants, typedefs
@@ -83,7 +83,7 @@ def _prologue(
     return typedefs(P=offset, I=column, L=label, R=row) + constants(SCORED=scored, LONG=tuning.VOTE_LARGE)
 
 
-def catalogue() -> Iterator[samples.Entry]:
+def catalogue() -> Iterator[compile_samples.Entry]:
     """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
     yield _FILE, _prologue(INT32, INT32, INT32, INT32, False)
     yield _FILE, _prologue(INT64, INT32, INT64, INT32, True)

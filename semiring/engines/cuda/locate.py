@@ -13,7 +13,7 @@ from ...dtypes import BOOL, FP32, FP64, INT8, INT32, INT64, UINT16, UINT32, UINT
 from ...formats import Array, Bitmap, FullPattern, IndexList, word_count
 from ..registry import UNCOMPRESSED_OR_FULL, implements
 from ..spec_rows import Located, LocateGroups, LocateRows
-from . import samples
+from . import compile_samples
 from .degrees import present_rows
 from .extract import index_arguments
 from .kernel import Kernel, kernel
@@ -112,7 +112,7 @@ def _prologue(types: str, value: np.dtype[Any], largest: bool, bids: int) -> str
 _INDEX = INT32
 
 
-def catalogue() -> Iterator[samples.Entry]:
+def catalogue() -> Iterator[compile_samples.Entry]:
     """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
     for value, largest, bids in (
         (FP32, False, _KEYS_AND_PLACES), (INT8, True, _KEYS_AND_PLACES), (BOOL, True, _KEYS_AND_PLACES),

@@ -21,7 +21,7 @@ from ..operands import Mask, Rows
 from ..recording import note
 from ..registry import implements
 from ..spec import Mxm
-from . import samples, tuning
+from . import compile_samples, tuning
 from .build import assembled
 from .kernel import kernel
 from .launch import BLOCK, grid, read_back, read_one, values_of
@@ -247,8 +247,8 @@ def _stacked(nrows: int, ncols: int, dtype: np.dtype[Any], parts: list[CSR]) -> 
     return CSR(Pattern(nrows, ncols, indptr, indices), dtype, values, iso)
 
 
-def catalogue() -> Iterator[samples.Entry]:
+def catalogue() -> Iterator[compile_samples.Entry]:
     """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
-    for ring in samples.SEMIRINGS:
+    for ring in compile_samples.SEMIRINGS:
         types = typedefs(AP=INT64, AI=INT32, A=FP32, BP=INT32, BI=INT64, B=INT8, MP=INT32, MI=INT32, M=INT8)
         yield "mxm.cuh", types + constants(VALUED=ring.add.is_any, FORM=2) + semiring(ring)

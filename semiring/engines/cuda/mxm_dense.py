@@ -15,7 +15,7 @@ from ...formats.csr import empty_csr
 from ..recording import note
 from ..registry import implements
 from ..spec import Mxm
-from . import samples, tuning
+from . import compile_samples, tuning
 from .arguments import arguments
 from .degrees import degrees
 from .kernel import Kernel, kernel
@@ -94,7 +94,7 @@ def mxm_dense(q: Mxm) -> CSR:
     return CSR(Pattern(nrows, ncols, indptr, indices), z, values, iso)
 
 
-def catalogue() -> Iterator[samples.Entry]:
+def catalogue() -> Iterator[compile_samples.Entry]:
     """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
     for prologue in sampled():
         yield _FILE, prologue

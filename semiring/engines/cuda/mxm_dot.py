@@ -18,7 +18,7 @@ from ...record_types import zero
 from ..operands import simplified
 from ..recording import note
 from ..spec import Mxm
-from . import samples, tuning
+from . import compile_samples, tuning
 from .arguments import arguments
 from .kernel import Kernel, kernel
 from .launch import BLOCK, Counter, bitmap, counter, grid, multiprocessors, read_words, scratch
@@ -153,12 +153,12 @@ class DotProducts:
 
         Synchronises.
         """
-        m, sums, samples = self.m, counter(2), min(_SAMPLES, self.m.nvals)
+        m, sums, compile_samples = self.m, counter(2), min(_SAMPLES, self.m.nvals)
         plan = self._plan(STORED, self.q.semiring.add, 1)
         packed = self._packed(plan, _Outputs())
-        plan.estimate(grid(samples), BLOCK, packed, m.nvals, samples, sums)
+        plan.estimate(grid(compile_samples), BLOCK, packed, m.nvals, compile_samples, sums)
         probes, longest = read_words(sums.data.ptr, 2)  # synchronises
-        return probes * m.nvals // samples, longest
+        return probes * m.nvals // compile_samples, longest
 
     def _plan(self, result: int, monoid: TypedMonoid, lanes: int) -> _Plan:
         return _plan(self.q.semiring, monoid, result, self.iso is None, self.valued, lanes, *self.types)
@@ -217,15 +217,15 @@ def _lanes(average: float) -> int:
     return lanes
 
 
-def catalogue() -> Iterator[samples.Entry]:
+def catalogue() -> Iterator[compile_samples.Entry]:
     """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
-    columns = TypedSemiring(samples.MIN, binary.secondj[INT64])
+    columns = TypedSemiring(compile_samples.MIN, binary.secondj[INT64])
     results = (SUMMED, REDUCED, SUMMED, STORED, STORED, SUMMED)
-    for number, (ring, result) in enumerate(zip((*samples.SEMIRINGS, columns), results, strict=True)):
+    for number, (ring, result) in enumerate(zip((*compile_samples.SEMIRINGS, columns), results, strict=True)):
         types = typedefs(AP=INT64, AI=INT32, A=FP32, BP=INT32, BI=INT64, B=INT8, MP=INT32, MI=INT32, M=INT8)
         flags = constants(VALUED=number > 1, KEEPS=not ring.add.is_any, FORM=2, GROUP=(1, 8, 32)[number % 3])
         text = types + flags + constants(RESULT=result) + _sizes() + semiring(ring)
-        text += monoid_text("reduce", samples.MIN8 if result == REDUCED else ring.add)
+        text += monoid_text("reduce", compile_samples.MIN8 if result == REDUCED else ring.add)
         yield _FILE, text
         if number in (0, 4):
             yield _ESTIMATE, text

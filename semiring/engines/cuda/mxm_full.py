@@ -9,7 +9,7 @@ from ...formats import CSR, FullPattern, Pattern, index_dtype
 from ...formats.full import every_row_full
 from ...memory.allocation import allocating
 from .. import registry
-from ..constants import product_value
+from ..iso_results import product_value
 from ..operands import Rows
 from ..registry import RESIDENT_WITH_FULL, implements
 from ..spec import Mxm, Transpose

@@ -14,9 +14,9 @@ from ...formats import CSR, Array, Full, FullPattern
 from ...formats.csr import empty_csr
 from ...operators.types import TypedSemiring
 from ...record_types import zero
-from ..constants import product_value
+from ..iso_results import product_value
 from ..recording import note
-from . import samples
+from . import compile_samples
 from .algebra import ring_facts
 from .arguments import arguments
 from .kernel import Kernel, kernel
@@ -116,11 +116,11 @@ def dense_product(
     return out, None
 
 
-def catalogue() -> Iterator[samples.Entry]:
+def catalogue() -> Iterator[compile_samples.Entry]:
     """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
-    for number, ring in enumerate(samples.SEMIRINGS):
+    for number, ring in enumerate(compile_samples.SEMIRINGS):
         flags = constants(A_VALUES=number != 2, B_VALUES=number != 4, STARTED=number < 2)
         yield _FILE, typedefs(A=FP32, B=INT8) + flags + semiring(ring)
-    for ring in samples.WIDE_SEMIRINGS:
+    for ring in compile_samples.WIDE_SEMIRINGS:
         flags = constants(A_VALUES=True, B_VALUES=True, STARTED=ring_facts(ring).start is not None)
         yield _FILE, typedefs(A=ring.z, B=ring.z if is_record(ring.z) else FP32) + flags + semiring(ring)

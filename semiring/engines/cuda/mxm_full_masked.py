@@ -16,7 +16,7 @@ from ...operators.types import TypedSemiring
 from ...record_types import zero
 from ..operands import Mask
 from ..recording import note
-from . import samples, tuning
+from . import compile_samples, tuning
 from .algebra import ring_facts
 from .arguments import arguments
 from .degrees import degrees
@@ -113,16 +113,16 @@ def sparse_full_under_mask(a: CSR, b: CSR, ring: TypedSemiring, mask: Mask) -> C
     return compact_csr(CSR(m.pattern, z, out), marks)
 
 
-def catalogue() -> Iterator[samples.Entry]:
+def catalogue() -> Iterator[compile_samples.Entry]:
     """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
-    for number, ring in enumerate(samples.SEMIRINGS):
+    for number, ring in enumerate(compile_samples.SEMIRINGS):
         types = typedefs(AP=INT64, AI=INT32, A=FP32, BP=INT32, B=INT8, MP=INT32, MI=INT64, M=INT8, CP=INT64)
         flags = _Flags(
             (1, 4, 32, 2, 8)[number], (32, 2, 1, 8, 4)[number], 3, number > 2, number != 2, number != 2, number != 4
         )
         sizes = constants(**flags._asdict(), BLOCK=tuning.FULL_BLOCK, STARTED=number < 2)
         yield _FILE, types + sizes + semiring(ring)
-    for ring in samples.WIDE_SEMIRINGS:
+    for ring in compile_samples.WIDE_SEMIRINGS:
         types = typedefs(AP=INT64, AI=INT32, A=ring.z, BP=INT32, B=ring.z, MP=INT32, MI=INT64, M=ring.z, CP=INT64)
         flags = _Flags(4, 2, 3, False, True, True, True)
         sizes = constants(**flags._asdict(), BLOCK=tuning.FULL_BLOCK, STARTED=ring_facts(ring).start is not None)

@@ -13,7 +13,7 @@ from ...dtypes import INT32, INT64
 from ...formats import AnyPattern, Array, FullPattern, index_dtype, word_count
 from ...formats.csr import uncompressed_pattern
 from ...formats.full import every_row_full
-from . import samples, tuning
+from . import compile_samples, tuning
 from .degrees import degrees
 from .kernel import kernel
 from .launch import BLOCK, grid, read_back, read_one
@@ -139,7 +139,7 @@ def _marked_rows(pattern: AnyPattern, words: Array, width: int) -> FullPattern:
     return FullPattern(nrows, width, count * width, indptr)
 
 
-def catalogue() -> Iterator[samples.Entry]:
+def catalogue() -> Iterator[compile_samples.Entry]:
     """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
     for index, other in ((INT32, INT64), (INT64, INT32)):
         types = typedefs(P=index, I=other, BP=index, R=other, C=index)

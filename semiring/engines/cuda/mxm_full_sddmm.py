@@ -14,10 +14,10 @@ from ...formats import CSR, FullPattern, word_count
 from ...formats.csr import empty_csr
 from ...operators.types import TypedSemiring
 from ...record_types import zero
-from ..constants import product_value
+from ..iso_results import product_value
 from ..operands import Mask
 from ..recording import note
-from . import samples, tuning
+from . import compile_samples, tuning
 from .algebra import ring_facts
 from .arguments import arguments
 from .kernel import Kernel, kernel
@@ -122,15 +122,15 @@ def full_under_mask(a: CSR, t: CSR, ring: TypedSemiring, mask: Mask) -> CSR:
     return made if marks is None else compact_csr(made, marks)
 
 
-def catalogue() -> Iterator[samples.Entry]:
+def catalogue() -> Iterator[compile_samples.Entry]:
     """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
-    for number, ring in enumerate(samples.SEMIRINGS):
+    for number, ring in enumerate(compile_samples.SEMIRINGS):
         types = typedefs(MP=INT64, MI=INT32, M=INT8, AP=INT32, A=FP32, BP=INT64, B=INT8)
         lanes = _lanes((1, 33, 64, 4096, 20)[number], (1, 1, 4, 4, 2)[number], 8 << number)
         flags = _Flags(number == 3, number > 1, number > 2, number != 2, number != 4, number != 1, number != 3)
         sizes = constants(SEGMENT=tuning.FULL_SEGMENT, BLOCK=tuning.FULL_BLOCK, STARTED=number < 2)
         yield _FILE, types + constants(**lanes._asdict(), **flags._asdict()) + sizes + semiring(ring)
-    for ring in samples.WIDE_SEMIRINGS:
+    for ring in compile_samples.WIDE_SEMIRINGS:
         types = typedefs(MP=INT64, MI=INT32, M=ring.z, AP=INT32, A=ring.z, BP=INT64, B=ring.z)
         flags = _Flags(False, True, False, True, True, True, True)
         sizes = constants(

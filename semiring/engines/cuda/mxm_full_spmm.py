@@ -13,9 +13,9 @@ from ...dtypes import FP32, INT8, INT32, INT64
 from ...formats import CSR, Array, FullPattern
 from ...operators.types import TypedSemiring
 from ...record_types import zero
-from ..constants import product_value
+from ..iso_results import product_value
 from ..recording import note
-from . import samples, tuning
+from . import compile_samples, tuning
 from .algebra import ring_facts
 from .arguments import arguments
 from .kernel import Kernel, kernel
@@ -172,16 +172,16 @@ def sparse_times_full(
     return CSR(made, z, out)
 
 
-def catalogue() -> Iterator[samples.Entry]:
+def catalogue() -> Iterator[compile_samples.Entry]:
     """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
-    for number, ring in enumerate(samples.SEMIRINGS):
+    for number, ring in enumerate(compile_samples.SEMIRINGS):
         facts = ring_facts(ring)
         types = typedefs(AP=INT64, AI=INT32, A=FP32, BP=INT32, B=INT8, CP=INT64)
         sizes = lanes_for((1, 33, 64, 256, 20)[number], (1, 1, 4, 4, 2)[number], 8 << number, facts.is_any)
         flags = constants(FLIP=number % 2 == 1, EARLY=facts.early, EVERY_ROW=number != 2, A_VALUES=number != 2)
         rest = constants(B_VALUES=number != 4, STARTED=number < 2, SEGMENT=tuning.FULL_SEGMENT, BLOCK=tuning.FULL_BLOCK)
         yield _FILE, types + constants(**sizes._asdict()) + flags + rest + semiring(ring)
-    for ring in samples.WIDE_SEMIRINGS:
+    for ring in compile_samples.WIDE_SEMIRINGS:
         types = typedefs(AP=INT64, AI=INT32, A=ring.z, BP=INT32, B=ring.z, CP=INT64)
         flags = constants(FLIP=False, EARLY=False, EVERY_ROW=True, A_VALUES=True, B_VALUES=True)
         sizes = lanes_for(64, max(1, 16 // ring.z.itemsize), 16, False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...formats import CSR, VectorStore
-from ..numpy_helpers import cast
+from ..expression_numpy import cast
 from ..operands import simplified
 from ..registry import implements
 from ..spec import ReduceRows, ReduceScalar, ScalarResult, Select

@@ -18,7 +18,7 @@ from ...formats import CSR, Array, Pattern, index_dtype
 from ...memory.allocation import allocating
 from ..recording import note
 from ..spec import Mxm
-from . import samples, tuning
+from . import compile_samples, tuning
 from .kernel import Kernel, kernel
 from .launch import BLOCK, Counter, counter, grid, multiprocessors, read_one, read_words
 from .mxm_operands import Operands, operands, sampled
@@ -203,7 +203,7 @@ def hash_product(q: Mxm, sizes: Bins) -> CSR:
     return CSR(Pattern(a.nrows, q.ncols, indptr, indices), z, values, given.iso)
 
 
-def catalogue() -> Iterator[samples.Entry]:
+def catalogue() -> Iterator[compile_samples.Entry]:
     """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
     for types in (
         typedefs(AP=INT64, AI=INT32, BP=INT32, R=INT64),

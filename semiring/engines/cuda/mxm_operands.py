@@ -12,9 +12,9 @@ from ...dtypes import FP32, INT8, INT32, INT64
 from ...formats import CSR, index_dtype
 from ...operators.types import TypedSemiring
 from ...record_types import zero
-from ..constants import product_value
+from ..iso_results import product_value
 from ..spec import Mxm
-from . import samples
+from . import compile_samples
 from .algebra import ring_facts
 from .arguments import arguments
 from .launch import values_of
@@ -113,15 +113,15 @@ def _plan(
 
 def sampled() -> Iterator[str]:
     """Yield parameters of the kernels for their part of the catalogue, with offsets P of the result."""
-    for number in range(len(samples.SEMIRINGS) + 1):
-        ring = samples.SEMIRINGS[min(number, len(samples.SEMIRINGS) - 1)]
+    for number in range(len(compile_samples.SEMIRINGS) + 1):
+        ring = compile_samples.SEMIRINGS[min(number, len(compile_samples.SEMIRINGS) - 1)]
         wide = number % 2 == 1
         types = typedefs(AP=INT64, AI=INT32, A=FP32, BP=INT32, BI=INT64 if wide else INT32, B=INT8)
         types += typedefs(MP=INT32, MI=INT32, M=INT8, O=INT64 if wide else INT32, P=INT64, R=INT32)
         flags = constants(MASKED=number % 5 > 0, VALUED=number % 5 > 1, COMPLEMENT=number % 5 > 2, KEEPS=number != 4)
         flags += constants(NATIVE=ring_facts(ring).native, ORDERED=number == 2)
         yield types + flags + semiring(ring)
-    for ring in samples.WIDE_SEMIRINGS:
+    for ring in compile_samples.WIDE_SEMIRINGS:
         types = typedefs(AP=INT64, AI=INT32, A=ring.z, BP=INT32, BI=INT32, B=ring.z, O=INT32, P=INT64, R=INT32)
         types += typedefs(MP=INT32, MI=INT32, M=ring.z) + constants(MASKED=True, VALUED=True, COMPLEMENT=False)
         facts = ring_facts(ring)

@@ -12,7 +12,7 @@ from ...formats import CSR, Array, Pattern, index_dtype
 from ...memory.allocation import allocating
 from ..recording import note
 from ..spec import Mxm
-from . import samples, tuning
+from . import compile_samples, tuning
 from .algebra import ring_facts
 from .kernel import kernel
 from .launch import BLOCK, counter, grid, multiprocessors, read_one
@@ -116,7 +116,7 @@ def _sizes(panel: int) -> str:
     return constants(PANEL=panel, BLOCK=_BLOCK)
 
 
-def catalogue() -> Iterator[samples.Entry]:
+def catalogue() -> Iterator[compile_samples.Entry]:
     """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
     for number, prologue in enumerate(sampled()):
         yield _FILE, prologue + _sizes(_LEAST_COLUMNS << min(number, 5))

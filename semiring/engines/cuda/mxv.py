@@ -7,15 +7,15 @@ from typing import Any
 from ...formats import IndexList, VectorStore, index_dtype
 from ...formats.vectors import empty_vector
 from ...memory.budget import free_device_memory
-from ..constants import mxv_value
+from ..iso_results import mxv_value
 from ..registry import ADDRESSABLE, implements, run
 from ..sliced.bounds import slice_bounds
 from ..spec import Convert, Mxv
 from . import tuning
 from .algebra import ring_facts
 from .degrees import degrees
+from .mxv_adaptive import push_or_pull
 from .mxv_direction import DEVICE, choose
-from .mxv_either import push_or_pull
 from .mxv_mask import kernel_mask
 from .mxv_pull import pull
 from .mxv_push import push

@@ -17,7 +17,7 @@ from ...operators.types import TypedSemiring
 from ..recording import note
 from ..registry import RESIDENT_BITMAP, implements
 from ..spec import Mxv
-from . import samples
+from . import compile_samples
 from .kernel import Kernel, kernel
 from .launch import BLOCK, bitmap, counter, grid, multiprocessors, values_of, words_of
 from .primitives import as_dense
@@ -66,8 +66,8 @@ def mxv_bitmap(q: Mxv) -> VectorStore:
     return bitmap(n, z, words, values, count)
 
 
-def catalogue() -> Iterator[samples.Entry]:
+def catalogue() -> Iterator[compile_samples.Entry]:
     """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
-    for number, ring in enumerate(samples.SEMIRINGS):
+    for number, ring in enumerate(compile_samples.SEMIRINGS):
         flags = constants(FLIP=number % 2 == 1, U_FULL=number % 3 == 0)
         yield _FILE, typedefs(A=FP32, U=INT8) + flags + semiring(ring)

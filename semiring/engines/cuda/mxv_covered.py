@@ -13,7 +13,7 @@ import numpy as np
 
 from ...dtypes import INT32
 from ...formats import AnyPattern, Array, Bitmap, Pattern, word_count
-from . import samples, tuning
+from . import compile_samples, tuning
 from .kernel import kernel
 from .launch import BLOCK, counter, grid, read_one
 from .specialise import typedefs
@@ -65,6 +65,6 @@ def _columns(pattern: Pattern) -> tuple[Array, int]:
     return known
 
 
-def catalogue() -> Iterator[samples.Entry]:
+def catalogue() -> Iterator[compile_samples.Entry]:
     """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
     yield "covered.cuh", typedefs(J=INT32)

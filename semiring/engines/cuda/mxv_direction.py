@@ -34,7 +34,7 @@ class Choice(NamedTuple):
 
 
 _FULL = Choice(False, True)
-# The device chooses (mxv_either.py).
+# The device chooses (mxv_adaptive.py).
 DEVICE = Choice(False, True)
 
 

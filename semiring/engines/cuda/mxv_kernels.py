@@ -115,4 +115,4 @@ def either_kernel(ring: TypedSemiring, types: Types) -> Kernel:
         U_FORM=1, NATIVE=ring_facts(ring).native, BLOCK=tuning.PUSH_BLOCK, RESIDENT=tuning.GRID_RESIDENT,
         PROBES=tuning.PROBES, **tuning.cost_constants(tuning.DEVICE),
     )  # fmt: skip
-    return kernel("mxv_either.cuh", "mxv_either", _prologue(ring, types) + own)
+    return kernel("mxv_adaptive.cuh", "mxv_adaptive", _prologue(ring, types) + own)

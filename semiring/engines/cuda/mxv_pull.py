@@ -9,7 +9,7 @@ import cupy
 import numpy as np
 
 from ...formats import CSR, Bitmap, Full, VectorStore, word_count
-from ..constants import mxv_value
+from ..iso_results import mxv_value
 from ..recording import note
 from ..spec import Mxv
 from . import tuning

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...formats import CSR, Bitmap, IndexList, VectorStore, index_dtype, word_count
-from ..constants import mxv_value
+from ..iso_results import mxv_value
 from ..recording import note
 from ..spec import Mxv
 from . import tuning

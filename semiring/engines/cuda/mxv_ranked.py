@@ -22,7 +22,7 @@ from ...memory.budget import free_device_memory
 from ...operators.types import TypedSemiring
 from ..recording import note
 from ..spec import Mxv
-from . import samples, tuning
+from . import compile_samples, tuning
 from .algebra import ring_facts
 from .columns import column_types
 from .kernel import Kernel, kernel
@@ -247,9 +247,9 @@ def pull_ranked(plan: RankedPlan, a: CSR, u: Any, found: Ranked, values: Any) ->
     note(ranked_bytes=int(found.ranks.nbytes + found.columns.nbytes))
 
 
-def catalogue() -> Iterator[samples.Entry]:
+def catalogue() -> Iterator[compile_samples.Entry]:
     """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
     yield "ranked.cuh", typedefs(J=INT32)
-    for number, ring in enumerate(samples.SEMIRINGS[:2]):
+    for number, ring in enumerate(compile_samples.SEMIRINGS[:2]):
         operand = (FP32, INT32)[number]
-        yield "mxv_ranked.cuh", _prologue(ring, INT32, samples.UNCOMPRESSED, FP32, operand, number == 1, 4096)
+        yield "mxv_ranked.cuh", _prologue(ring, INT32, compile_samples.UNCOMPRESSED, FP32, operand, number == 1, 4096)

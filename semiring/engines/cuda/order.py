@@ -19,7 +19,7 @@ from ...formats import CSR, Array, Pattern, word_count
 from ...memory.allocation import require
 from ..registry import RESIDENT, implements
 from ..spec_rows import SelectK, SortedRows, SortRows
-from . import samples, tuning
+from . import compile_samples, tuning
 from .extract import copied_rows
 from .kernel import Kernel, kernel
 from .launch import BLOCK, counter, grid, multiprocessors, one_wave, read_one, read_words
@@ -161,7 +161,7 @@ def _prologue(
     return key, tuning.SORT_BIG, text
 
 
-def catalogue() -> Iterator[samples.Entry]:
+def catalogue() -> Iterator[compile_samples.Entry]:
     """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
     for value, descending, random in (
         (FP32, False, False), (FP64, True, False), (INT8, True, False), (BOOL, False, False), (INT64, False, True),

@@ -14,7 +14,7 @@ from ...dtypes import INT32, INT64
 from ...formats import Full, dense_values, index_dtype
 from ..registry import ADDRESSABLE, implements
 from ..spec_graphs import Peel
-from . import samples, tuning
+from . import compile_samples, tuning
 from .arguments import arguments
 from .columns import codec_types, column_argument, column_types
 from .degrees import degrees
@@ -73,10 +73,10 @@ def _prologue(offset: np.dtype[Any], count: np.dtype[Any], columns: str) -> str:
     return typedefs(P=offset, C=count) + columns + sizes
 
 
-def catalogue() -> Iterator[samples.Entry]:
+def catalogue() -> Iterator[compile_samples.Entry]:
     """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
     for columns, offset, count in zip(
-        samples.ALL_COLUMNS, (INT32, INT64) * 9, (INT32, INT32, INT64, INT64) * 9, strict=False
+        compile_samples.ALL_COLUMNS, (INT32, INT64) * 9, (INT32, INT32, INT64, INT64) * 9, strict=False
     ):
         yield "peel.cuh", _prologue(offset, count, columns)
     yield "peel.cuh", _prologue(INT64, INT64, codec_types("uncompressed", INT32))

@@ -14,7 +14,7 @@ from ...exceptions import NotSupported
 from ...formats import CSR, Array, Pattern, index_dtype
 from ..registry import implements
 from ..spec_storage import Permute
-from . import samples
+from . import compile_samples
 from .extract import row_offsets
 from .kernel import kernel
 from .launch import BLOCK, grid, read_back
@@ -91,7 +91,7 @@ def _sorted(a: CSR, offsets: Array, rows: Array, cols: Array, begin: int, end: i
     return sort_keys(keys, values, bits + width(height))
 
 
-def catalogue() -> Iterator[samples.Entry]:
+def catalogue() -> Iterator[compile_samples.Entry]:
     """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
     for index, value, key in ((INT32, UINT8, UINT32), (INT64, UINT64, UINT64)):
         yield "permute.cuh", typedefs(P=index, I=INT32, X=index, KEY=key, V=value) + constants(FORM=2)

@@ -14,7 +14,7 @@ import numpy as np
 
 from ...dtypes import BOOL, FC64, FP32, FP64, INT8, INT32, INT64, UINT8, UINT16, UINT32, UINT64
 from ...formats import CSR, Array, Bitmap, Full, IndexList, Pattern, VectorStore, index_dtype, word_count
-from . import samples
+from . import compile_samples
 from .kernel import Kernel, kernel
 from .launch import BLOCK, bitmap, grid, read_one
 from .specialise import constants, typedefs
@@ -254,7 +254,7 @@ def compact_csr(a: CSR, marks: Array) -> CSR:
     return CSR(Pattern(a.nrows, a.ncols, indptr, columns), a.dtype, values, a.iso)
 
 
-def catalogue() -> Iterator[samples.Entry]:
+def catalogue() -> Iterator[compile_samples.Entry]:
     """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
     for value, index in ((UINT8, INT32), (UINT64, INT64)):
         yield "compact.cuh", typedefs(V=value, I=index, R=index, O=index)

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...dtypes import c_name
 from ...formats import Bitmap, index_dtype
-from ..constants import POSITIONS
+from ..iso_results import POSITIONS
 from ..operands import Mask
 from ..program import Program, Values
 from ..program_text import ProgramText

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...formats import Bitmap, Full
-from ..constants import POSITIONS
+from ..iso_results import POSITIONS
 from ..operands import Mask, simplified
 from ..program import Values
 from ..program_lifetimes import Place, halves

@@ -12,7 +12,7 @@ from cupy.cuda import runtime
 
 from ...dtypes import FC64, INT32, INT64, UINT8, UINT16, UINT32, UINT64
 from ...formats import CSR, Array, index_dtype
-from . import samples, tuning
+from . import compile_samples, tuning
 from .arguments import arguments
 from .kernel import Kernel, kernel
 from .launch import BLOCK, grid, multiprocessors
@@ -255,7 +255,7 @@ def _plan(
     return _Plan(histogram, starts, rows, run, arguments("radix.cuh", "RadixArguments"))
 
 
-def catalogue() -> Iterator[samples.Entry]:
+def catalogue() -> Iterator[compile_samples.Entry]:
     """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
     for kind, key, index, value, splits, digit in (
         (_KEYS, UINT64, INT32, UINT32, None, 9),

@@ -13,10 +13,10 @@ import numpy as np
 from ...dtypes import FP32, INT8, INT32, INT64, is_record
 from ...formats import CSR, Array, Bitmap, IndexList, VectorStore
 from ...operators.types import TypedBinary, TypedMonoid, TypedSemiring
-from ..constants import reduced_value
+from ..iso_results import reduced_value
 from ..registry import implements
 from ..spec import Inner, ReduceRows, ReduceScalar, ScalarResult
-from . import samples, tuning
+from . import compile_samples, tuning
 from .degrees import present_rows
 from .kernel import Kernel, kernel
 from .launch import BLOCK, Queued, counter, grid, multiprocessors, values_of, words_of
@@ -165,12 +165,12 @@ def _one_value(run: Kernel, items: int, z: np.dtype[Any], *arguments: Any) -> Ca
     return value
 
 
-def catalogue() -> Iterator[samples.Entry]:
+def catalogue() -> Iterator[compile_samples.Entry]:
     """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
-    for add in (samples.PLUS, samples.MIN8, samples.LOR, samples.ANY):
+    for add in (compile_samples.PLUS, compile_samples.MIN8, compile_samples.LOR, compile_samples.ANY):
         types = typedefs(A=FP32, P=INT64, OUT=add.dtype) + constants(FORM=2, COMMUTES=True) + _TILE_TEXT
         yield "reduce.cuh", types + monoid("add", add)
-    for ring in samples.WIDE_SEMIRINGS:
+    for ring in compile_samples.WIDE_SEMIRINGS:
         types = typedefs(A=ring.z, P=INT64, OUT=ring.z) + constants(FORM=2, COMMUTES=True) + _TILE_TEXT
         yield "reduce.cuh", types + monoid("add", ring.add)
         types = typedefs(U=ring.z, V=ring.z if is_record(ring.z) else FP32, I=INT32, P=INT32) + constants(
@@ -178,7 +178,7 @@ def catalogue() -> Iterator[samples.Entry]:
         )
         yield "inner.cuh", types + semiring(ring)
     sequential = typedefs(A=INT8, P=INT32, OUT=INT8) + constants(FORM=2, COMMUTES=False) + _TILE_TEXT
-    yield "reduce.cuh", sequential + binary("add", samples.PLUS32)
-    for number, ring in enumerate(samples.SEMIRINGS):
+    yield "reduce.cuh", sequential + binary("add", compile_samples.PLUS32)
+    for number, ring in enumerate(compile_samples.SEMIRINGS):
         types = typedefs(U=FP32, V=INT8, I=(INT32, INT64)[number % 2], P=INT32) + constants(FORM=0)
         yield "inner.cuh", types + constants(LISTED=number % 2 == 1, SWAPPED=number % 4 == 3) + semiring(ring)

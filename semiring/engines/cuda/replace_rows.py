@@ -13,7 +13,7 @@ from ...formats import CSR, Pattern, index_dtype
 from ...memory.allocation import require
 from ..registry import implements
 from ..spec_fused import ReplaceRows
-from . import samples, tuning
+from . import compile_samples, tuning
 from .extract import index_arguments
 from .kernel import kernel
 from .launch import BLOCK, counter, grid, read_one
@@ -69,7 +69,7 @@ def _entries(a: CSR, c: CSR) -> tuple[Any, ...]:
     )
 
 
-def catalogue() -> Iterator[samples.Entry]:
+def catalogue() -> Iterator[compile_samples.Entry]:
     """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
     for index, number, value in ((INT32, UINT32, UINT8), (INT64, UINT64, UINT64)):
         types = typedefs(X=index, N=number, P=index, Q=INT32, O=index, I=INT32, V=value)

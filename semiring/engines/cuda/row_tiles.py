@@ -10,7 +10,7 @@ import numpy as np
 
 from ...dtypes import INT32, INT64
 from ...formats import CSR, AnyPattern, Array, Pattern, index_dtype
-from . import samples, tuning
+from . import compile_samples, tuning
 from .kernel import Kernel, kernel
 from .launch import BLOCK, Counter, counter, grid, read_one
 from .primitives import cast_array, exclusive_scan, put
@@ -160,7 +160,7 @@ def kept_rows(a: CSR, passes: Passes, pack: Callable[..., bytes], *arguments: An
     return CSR(Pattern(a.nrows, a.ncols, cast_array(indptr, index_dtype(kept)), columns), a.dtype, values, a.iso)
 
 
-def catalogue() -> Iterator[samples.Entry]:
+def catalogue() -> Iterator[compile_samples.Entry]:
     """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
     for offset in (INT32, INT64):
         yield "row_tiles_find.cuh", TILE_TEXT + typedefs(P=offset)

@@ -12,11 +12,11 @@ import numpy as np
 from ...dtypes import FP32, INT8, INT32, INT64
 from ...formats import CSR, Array, Full, with_values
 from ...operators.types import TypedBinary
-from ..constants import binary_value
+from ..iso_results import binary_value
 from ..recording import note
 from ..registry import implements
 from ..spec_rows import Scale
-from . import samples, tuning
+from . import compile_samples, tuning
 from .kernel import Kernel, kernel
 from .launch import multiprocessors, one_wave, values_of
 from .mxv_ranked import Ranked, ranked, ranked_table
@@ -96,9 +96,9 @@ def _prologue(op: TypedBinary, by_rows: bool, *types: np.dtype[Any]) -> str:
     return named + constants(FORM=2, BY_ROWS=by_rows, TILE=tuning.WARP_TILE) + binary("combine", op)
 
 
-def catalogue() -> Iterator[samples.Entry]:
+def catalogue() -> Iterator[compile_samples.Entry]:
     """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
     for by_rows in (False, True):
-        yield "scale.cuh", _prologue(samples.TIMES, by_rows, INT32, INT32, FP32, INT8)
-        yield "scale.cuh", _prologue(samples.SECONDI, by_rows, INT64, INT64, INT8, FP32)
-    yield "scale_ranked.cuh", _prologue_ranked(samples.TIMES, INT32, FP32, INT8)
+        yield "scale.cuh", _prologue(compile_samples.TIMES, by_rows, INT32, INT32, FP32, INT8)
+        yield "scale.cuh", _prologue(compile_samples.SECONDI, by_rows, INT64, INT64, INT8, FP32)
+    yield "scale_ranked.cuh", _prologue_ranked(compile_samples.TIMES, INT32, FP32, INT8)

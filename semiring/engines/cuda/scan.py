@@ -14,10 +14,10 @@ from ...exceptions import NotSupported
 from ...formats import CSR, with_values
 from ...operators.types import TypedMonoid
 from ...record_types import zero
-from ..constants import reduced_value
+from ..iso_results import reduced_value
 from ..registry import implements
 from ..spec_rows import Scan
-from . import samples
+from . import compile_samples
 from .kernel import Kernel, kernel
 from .launch import values_of
 from .row_tiles import TILE_BLOCK, row_tiles
@@ -59,7 +59,12 @@ def _prologue(add: TypedMonoid, offset: np.dtype[Any], value: np.dtype[Any]) -> 
     return typedefs(P=offset, A=value) + constants(TILE=_tile(add.z)) + monoid("add", add)
 
 
-def catalogue() -> Iterator[samples.Entry]:
+def catalogue() -> Iterator[compile_samples.Entry]:
     """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
-    for add, value in ((samples.PLUS, FP32), (samples.MIN8, INT8), (samples.LOR, BOOL), (samples.ANY, INT32)):
+    for add, value in (
+        (compile_samples.PLUS, FP32),
+        (compile_samples.MIN8, INT8),
+        (compile_samples.LOR, BOOL),
+        (compile_samples.ANY, INT32),
+    ):
         yield "scan_rows.cuh", _prologue(add, INT64 if value == INT8 else INT32, value)

@@ -16,7 +16,7 @@ from ...operators.types import TypedBinary
 from ..operands import Index
 from ..registry import implements
 from ..spec import ScatterMatrix, ScatterVector
-from . import samples
+from . import compile_samples
 from .algebra import native_atomic
 from .build import build
 from .extract import LISTED, index_arguments
@@ -140,13 +140,13 @@ def _in_ranges(a: CSR, rows: Index, cols: Index) -> CSR:
     return CSR(Pattern(rows.size, cols.size, indptr, indices), a.dtype, a.values, a.iso)
 
 
-def catalogue() -> Iterator[samples.Entry]:
+def catalogue() -> Iterator[compile_samples.Entry]:
     """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
     for value, winner in ((BOOL, UINT32), (INT8, UINT64), (UINT16, UINT32), (FP32, UINT32), (FP64, UINT64)):
         types = typedefs(U=value, X=INT64, L=INT32, W=winner)
-        yield "scatter.cuh", types + constants(FORM=0, COMBINED=True, NATIVE=0) + binary("dup", samples.PLUS32)
+        yield "scatter.cuh", types + constants(FORM=0, COMBINED=True, NATIVE=0) + binary("dup", compile_samples.PLUS32)
         yield "scatter.cuh", types + constants(FORM=0, COMBINED=False, NATIVE=0) + _NO_DUP
-    for ring in samples.SEMIRINGS[:3] + samples.COMPLEX_SEMIRINGS[:2]:
+    for ring in compile_samples.SEMIRINGS[:3] + compile_samples.COMPLEX_SEMIRINGS[:2]:
         plus, index = ring.add.op, typedefs(U=ring.z, X=INT32, L=INT64, W=UINT32)
         flags = constants(FORM=0, COMBINED=True, NATIVE=native_atomic(plus))
         yield "scatter.cuh", index + flags + binary("dup", plus)

@@ -18,11 +18,11 @@ from ...dtypes import BOOL, FP32, FP64, INT32, INT64, UINT8, UINT16, UINT32, UIN
 from ...formats import CSR, Array, Bitmap, Full, IndexList, Store, word_count
 from ...operators.expression import Expression
 from ...operators.types import TypedIndexUnary
-from ..numpy_helpers import cast
+from ..expression_numpy import cast
 from ..operands import Index, Mask
 from ..registry import implements
 from ..spec import Keep, Outside, Select
-from . import samples
+from . import compile_samples
 from .arguments import arguments
 from .kernel import Kernel, kernel
 from .launch import BLOCK, bitmap, counter, grid, values_of, words_of
@@ -184,11 +184,11 @@ def _marks_plan(file: str, text: str, listed: np.dtype[Any] | None) -> Kernel:
     return kernel(file, _NAMES[file][0], types + constants(FORM=DENSE if listed is None else LIST) + text)
 
 
-def catalogue() -> Iterator[samples.Entry]:
+def catalogue() -> Iterator[compile_samples.Entry]:
     """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
-    for form in samples.FORMS:
+    for form in compile_samples.FORMS:
         entry_types = typedefs(P=INT64, I=INT32, V=UINT16) + constants(FORM=form) + TILE_TEXT
-        for op in (samples.VALUE, samples.ROW, samples.BAND):
+        for op in (compile_samples.VALUE, compile_samples.ROW, compile_samples.BAND):
             yield "select.cuh", entry_types + indexunary("keep", op) + typedefs(A=FP64, K=op.k)
         for valued in (True, False):
             yield "keep.cuh", entry_types + typedefs(MP=INT32, MI=INT32, M=FP32) + constants(VALUED=valued)

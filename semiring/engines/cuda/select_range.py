@@ -12,7 +12,7 @@ from ...dtypes import INT32, INT64
 from ...formats import CSR
 from ...operators import indexunary
 from ...operators.expression import Expression
-from . import samples, tuning
+from . import compile_samples, tuning
 from .arguments import arguments
 from .extract import copied_rows
 from .kernel import kernel
@@ -76,7 +76,7 @@ def _text(offset: np.dtype[Any], column: np.dtype[Any]) -> str:
     return typedefs(P=offset, I=column, V=np.dtype(np.uint8)) + TILE_TEXT + constants(FORM=2)
 
 
-def catalogue() -> Iterator[samples.Entry]:
+def catalogue() -> Iterator[compile_samples.Entry]:
     """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
     for offset, column in ((INT32, INT32), (INT64, INT32), (INT64, INT64)):
         yield "select_range.cuh", _text(offset, column)

@@ -11,7 +11,7 @@ from ...formats import CSR, Array, FullPattern
 from ...formats.full import every_row_full
 from ..registry import FULL, implements
 from ..spec import Transpose
-from . import samples
+from . import compile_samples
 from .kernel import kernel
 from .primitives import moved
 from .specialise import typedefs
@@ -49,7 +49,7 @@ def transposed_values(values: Array, nrows: int, ncols: int) -> Array:
     return out
 
 
-def catalogue() -> Iterator[samples.Entry]:
+def catalogue() -> Iterator[compile_samples.Entry]:
     """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
     for value in (UINT8, UINT64):
         yield _FILE, typedefs(V=value)

@@ -15,7 +15,7 @@ from ...formats import Full, dense_values
 from ...operators.types import TypedMonoid
 from ..registry import implements
 from ..spec_graphs import FOREST_CYCLE, FOREST_RANGE, Treefix, forest_error
-from . import samples
+from . import compile_samples
 from .algebra import native_atomic
 from .kernel import Kernel, kernel
 from .launch import BLOCK, grid, read_back
@@ -81,8 +81,14 @@ def _prologue(add: TypedMonoid, parent: np.dtype[Any]) -> str:
     return typedefs(F=parent, Z=add.z) + constants(NATIVE=native_atomic(add.op)) + monoid("add", add)
 
 
-def catalogue() -> Iterator[samples.Entry]:
+def catalogue() -> Iterator[compile_samples.Entry]:
     """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
-    for add in (samples.PLUS, samples.MIN, samples.MIN8, samples.LOR, samples.ANY):
+    for add in (
+        compile_samples.PLUS,
+        compile_samples.MIN,
+        compile_samples.MIN8,
+        compile_samples.LOR,
+        compile_samples.ANY,
+    ):
         for parent in (INT32, INT64):
             yield "treefix.cuh", _prologue(add, parent)

@@ -13,7 +13,7 @@ from ...formats import CSR, Bitmap, Full, IndexList, VectorStore, word_count
 from ...operators.types import TypedBinary
 from ..registry import implements
 from ..spec_write import UpdateVector
-from . import samples
+from . import compile_samples
 from .kernel import Kernel, kernel
 from .launch import BLOCK, bitmap, counter, full, grid, values_of
 from .specialise import binary, constants, typedefs
@@ -81,12 +81,12 @@ def _kernel(
     return kernel("update.cuh", "update_vector", prologue)
 
 
-def catalogue() -> Iterator[samples.Entry]:
+def catalogue() -> Iterator[compile_samples.Entry]:
     """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
     forms = ((False, False, INT32, True), (True, False, INT64, True), (True, True, INT32, True))
     for masked, valued, index, listed in (*forms, (False, False, UINT32, False), (True, True, UINT32, False)):
         types = typedefs(C=INT8, T=FP64, M=BOOL, I=index) + constants(
             FORM=0, MASKED=masked, VALUED=valued, LISTED=listed
         )
-        yield "update.cuh", types + constants(ACCUMULATED=True) + binary("accumulate", samples.PLUS32)
+        yield "update.cuh", types + constants(ACCUMULATED=True) + binary("accumulate", compile_samples.PLUS32)
         yield "update.cuh", types + constants(ACCUMULATED=False) + NO_ACCUMULATOR

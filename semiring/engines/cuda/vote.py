@@ -19,7 +19,7 @@ from ...formats import CSR, Array, Full, Pattern, index_dtype, uncompressed_patt
 from ...memory.arrays import to_device, to_host
 from ..registry import RESIDENT, implements
 from ..spec_vote import Vote
-from . import samples, tuning
+from . import compile_samples, tuning
 from .arguments import arguments
 from .kernel import Kernel, kernel
 from .launch import BLOCK, counter, grid, multiprocessors, read_words
@@ -187,7 +187,7 @@ def _prologue(
     return text + constants(COUNT=count, SCORED=scored, KEEP=keep)
 
 
-def catalogue() -> Iterator[samples.Entry]:
+def catalogue() -> Iterator[compile_samples.Entry]:
     """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
     yield "vote.cuh", _prologue(INT32, INT32, FP64, INT32, INT32, True, False, False)
     yield "vote.cuh", _prologue(INT64, INT32, FP32, INT32, INT32, False, True, True)

@@ -14,12 +14,12 @@ from ...formats import CSR, Array, Bitmap, Full, IndexList, VectorStore, word_co
 from ...formats.values import with_values
 from ...operators.types import TypedBinary
 from ...record_types import zero
-from ..constants import write_value
-from ..numpy_helpers import cast
+from ..expression_numpy import cast
+from ..iso_results import write_value
 from ..numpy_scalars import scalar
 from ..registry import implements
 from ..spec_write import WriteVector
-from . import samples
+from . import compile_samples
 from .kernel import Kernel, kernel
 from .launch import BLOCK, bitmap, counter, full, grid, values_of
 from .primitives import as_dense, cast_array
@@ -108,9 +108,9 @@ def _cast(t: VectorStore, dtype: np.dtype[Any]) -> VectorStore:
     return made
 
 
-def catalogue() -> Iterator[samples.Entry]:
+def catalogue() -> Iterator[compile_samples.Entry]:
     """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
     for masked, valued in ((False, False), (True, False), (True, True)):
         types = typedefs(C=INT8, T=FP64, M=BOOL) + constants(FORM=0, MASKED=masked, VALUED=valued)
-        yield "write.cuh", types + constants(ACCUMULATED=True) + binary("accumulate", samples.PLUS32)
+        yield "write.cuh", types + constants(ACCUMULATED=True) + binary("accumulate", compile_samples.PLUS32)
         yield "write.cuh", types + constants(ACCUMULATED=False) + "DEVICE C accumulate(C c, T t) { return c; }\n"

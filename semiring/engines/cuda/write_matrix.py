@@ -12,11 +12,11 @@ import numpy as np
 from ...dtypes import BOOL, FP64, INT8, INT32, INT64
 from ...formats import CSR, Pattern, index_dtype, word_count
 from ...operators.types import TypedBinary
-from ..constants import write_value
+from ..iso_results import write_value
 from ..operands import Mask
 from ..registry import implements
 from ..spec_write import WriteMatrix
-from . import samples
+from . import compile_samples
 from .kernel import Kernel, kernel
 from .launch import BLOCK, grid, read_one, values_of
 from .primitives import ROWS, scan_marks
@@ -109,12 +109,12 @@ def _mask_arguments(mask: Mask) -> tuple[Any, ...]:
     return store.indptr, store.indices, values, iso, _YES if mask.complement else _NO
 
 
-def catalogue() -> Iterator[samples.Entry]:
+def catalogue() -> Iterator[compile_samples.Entry]:
     """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
     for number, (masked, valued) in enumerate(((False, False), (True, False), (True, True))):
         index, other = (INT32, INT64)[:: (1, -1)[number % 2]]
         types = typedefs(C=INT8, T=FP64, M=BOOL, I=index, CP=other, TP=index, MP=other, R=other, O=index)
         types += constants(FORM=2, MASKED=masked, VALUED=valued)
-        yield "write_matrix.cuh", types + constants(ACCUMULATED=True) + binary("accumulate", samples.PLUS32)
-        yield "write_matrix.cuh", types + constants(ACCUMULATED=True) + binary("accumulate", samples.SECONDI)
+        yield "write_matrix.cuh", types + constants(ACCUMULATED=True) + binary("accumulate", compile_samples.PLUS32)
+        yield "write_matrix.cuh", types + constants(ACCUMULATED=True) + binary("accumulate", compile_samples.SECONDI)
         yield "write_matrix.cuh", types + constants(ACCUMULATED=False)

@@ -21,7 +21,7 @@ from ...formats import (
 from ...memory.arrays import to_device, to_host
 from ...operators.types import TypedSemiring
 from .. import registry
-from ..constants import POSITIONS
+from ..iso_results import POSITIONS
 from ..operands import Rows
 from ..registry import hypersparse_rule
 from ..sliced.row_slices import run_masked

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from ...formats import CSR, VectorStore
-from ..refusals import check_size, column_outside, offsets_end, offsets_fall, offsets_start, repeated
 from ..registry import implements
 from ..spec import BuildMatrix, BuildVector, ImportCSR
+from ..validation import check_size, column_outside, offsets_end, offsets_fall, offsets_start, repeated
 from .assembly import Assembly
 from .evaluation import Values
 

@@ -22,7 +22,7 @@ from ...formats import (
     index_dtype,
     word_count,
 )
-from ..numpy_helpers import cast
+from ..expression_numpy import cast
 from ..operands import Index, Mask
 
 Dense = tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]

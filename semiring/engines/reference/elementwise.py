@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...formats import CSR, Store, VectorStore
-from ..numpy_helpers import cast
+from ..expression_numpy import cast
 from ..registry import implements
 from ..spec import Apply, Convert, Ewise, Keep, Outside, Select
 from ..spec_fused import ReplaceRows

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..numpy_helpers import cast, evaluate
+from ..expression_numpy import cast, evaluate
 
 if TYPE_CHECKING:
     from ...operators.types import TypedBinary, TypedIndexUnary, TypedMonoid

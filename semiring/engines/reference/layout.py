@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...formats import CSR
-from ..numpy_helpers import cast
+from ..expression_numpy import cast
 from ..registry import implements
 from ..spec_layout import Concat, Reshape
 from .dense import densify, sparsify

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from ...formats import Full, VectorStore, uncompressed_pattern
+from ..link_sample import LinkSample, LinkSampleResult, MostFrequent, frequent_label, link_first
 from ..registry import EVERY_KIND, implements
-from ..sampling import LinkSample, LinkSampleResult, MostFrequent, frequent_label, link_first
 from ..spec import Link, ScalarResult
 from .dense import densify
 

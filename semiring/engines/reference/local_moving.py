@@ -6,7 +6,7 @@ import numpy as np
 
 from ...dtypes import BOOL, FP64
 from ...formats import Full
-from ..numpy_helpers import FUNCTIONS
+from ..expression_numpy import FUNCTIONS
 from ..registry import implements
 from ..spec_vote import LocalMoving, Vote, key_of_pass
 from .dense import densify

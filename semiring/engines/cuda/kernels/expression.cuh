@@ -304,7 +304,7 @@ DEVICE f64 tofloat(A a) {
     return f64(a);
 }
 
-// A number in [0, 1): the highest 53 bits of a mixture of three integers (numpy_helpers.py names the source).
+// A number in [0, 1): the highest 53 bits of a mixture of three integers (expression_numpy.py names the source).
 template <class A, class B, class C>
 DEVICE f64 random(A i, B j, C k) {
     u64 z = u64(cast<i64>(i)) * 0x9E3779B97F4A7C15ull + u64(cast<i64>(j)) * 0xD1B54A32D192ED03ull +

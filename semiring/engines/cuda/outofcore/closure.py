@@ -18,12 +18,12 @@ import numpy as np
 from ....dtypes import FP32, INT8, INT32, INT64
 from ....formats import Array, IndexList, word_count
 from ....formats.vectors import empty_vector
-from ...constants import arrivals, binary_value
 from ...direction import reading_less
+from ...iso_results import arrivals, binary_value
 from ...recording import note, noting
 from ...registry import EVERY_KIND, implements, run
 from ...spec import Closure, ClosureResult, Convert, Step
-from .. import samples, tuning
+from .. import compile_samples, tuning
 from ..arguments import arguments, source_argument
 from ..degrees import degrees
 from ..hubs import hubs
@@ -159,11 +159,11 @@ class _Search:
         return direction
 
 
-def catalogue() -> Iterator[samples.Entry]:
+def catalogue() -> Iterator[compile_samples.Entry]:
     """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
-    for number, text in enumerate(samples.ALL_COLUMNS):
-        ring = samples.SEMIRINGS[number % len(samples.SEMIRINGS)]
+    for number, text in enumerate(compile_samples.ALL_COLUMNS):
+        ring = compile_samples.SEMIRINGS[number % len(compile_samples.SEMIRINGS)]
         types = typedefs(P=(INT32, INT64)[number % 2]) + text + semiring(ring)
         for kind in sorted({number % 3, 2}):
-            costs = samples.thresholds(VALUES=kind, **tuning.cost_constants(tuning.HOST))
+            costs = compile_samples.thresholds(VALUES=kind, **tuning.cost_constants(tuning.HOST))
             yield _FILE, types + typedefs(A=INT8, U=FP32, Z=ring.z) + costs

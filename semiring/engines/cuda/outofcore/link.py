@@ -15,7 +15,7 @@ from ....formats import Full, word_count
 from ...recording import note, noting
 from ...registry import EVERY_KIND, implements
 from ...spec import Link
-from .. import samples
+from .. import compile_samples
 from ..kernel import kernel
 from ..launch import BLOCK, grid
 from ..packing import linked_rows, packable
@@ -59,8 +59,8 @@ def link_outofcore(q: Link) -> Full:
     return Full(n, forest.dtype, parent)
 
 
-def catalogue() -> Iterator[samples.Entry]:
+def catalogue() -> Iterator[compile_samples.Entry]:
     """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
-    for number, text in enumerate(samples.ALL_COLUMNS):
+    for number, text in enumerate(compile_samples.ALL_COLUMNS):
         index, label = (INT32, INT64)[:: (1, -1)[number % 2]]
         yield _FILE, typedefs(P=index) + text + typedefs(F=label)

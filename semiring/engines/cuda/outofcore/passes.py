@@ -16,7 +16,7 @@ import numpy as np
 
 from ....formats import TILE, AnyPattern, Array
 from ....memory.locked import locked_range, seen_by_device
-from .. import samples, tuning
+from .. import compile_samples, tuning
 from ..arguments import arguments
 from ..columns import column_mask, column_types
 from ..kernel import kernel
@@ -124,6 +124,6 @@ def _address(array: Array) -> tuple[int | None, int]:
     return int(seen_by_device(array).data.ptr), tuning.COPY_CALL
 
 
-def catalogue() -> Iterator[samples.Entry]:
+def catalogue() -> Iterator[compile_samples.Entry]:
     """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
     yield "outofcore_blocks.cuh", constants(BLOCK_WORDS=_BLOCK_WORDS)

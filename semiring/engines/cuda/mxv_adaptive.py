@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 from cupy.cuda import runtime
 
 from ...formats import Bitmap, VectorStore
-from ..constants import mxv_value
 from ..direction import prefers_pull
+from ..iso_results import mxv_value
 from ..operands import admitted_count
 from ..recording import note, noting
 from ..spec import Mxv
@@ -83,7 +83,7 @@ def _plan(q: Mxv, mask: KernelMask, valued: bool) -> _Plan:
     if plan is None:
         if len(plans) >= PLANS:
             plans.clear()
-        pack = arguments("mxv_either.cuh", "EitherArguments", A=a.dtype, U=q.vector.dtype)
+        pack = arguments("mxv_adaptive.cuh", "EitherArguments", A=a.dtype, U=q.vector.dtype)
         plan = plans[key] = _Plan(either_kernel(q.semiring, types_of(q, a, mask, valued)), pack, {})
     return plan
 

@@ -31,9 +31,9 @@ from ..formats.vectors import Count, Uncounted
 from ..operators import monoid as monoids
 from ..operators.types import TypedMonoid
 from ..ops.convert import index_list
-from .collected import Collected
-from .parts import union
-from .pieces import chosen, position_bytes
+from .accumulator import Collected
+from .partition import union
+from .vector_messages import chosen, position_bytes
 
 __all__ = ["Excluded", "Improvements", "Sieve"]
 

@@ -37,7 +37,7 @@ from ..formats.records import record
 from ..formats.vectors import Uncounted, empty_vector
 from ..ops.convert import convert, index_list
 from .communicator import Communicator
-from .packing import by_fields
+from .serialization import by_fields
 
 Form = Literal["full", "bitmap", "list", "gaps"]
 

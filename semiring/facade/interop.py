@@ -12,8 +12,8 @@ import numpy as np
 
 from ..exceptions import InvalidType, RankMismatch
 from ..storage.coerce import as_array, on_gpu
-from .holder import Holder, StoreT
 from .operand import expected, is_array
+from .storage_slot import Holder, StoreT
 
 
 class Exchange(Holder[StoreT], Generic[StoreT]):
@@ -131,6 +131,6 @@ class Exchange(Holder[StoreT], Generic[StoreT]):
                 raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
             if any(name in vars(cls) for cls in type(self).__mro__):
                 return object.__getattribute__(self, name)  # a property that raised an AttributeError raises it again
-            from .hints import no_attribute
+            from .migration_errors import no_attribute
 
             raise no_attribute(type(self), name)

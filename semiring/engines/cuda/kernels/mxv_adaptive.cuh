@@ -52,7 +52,7 @@ DEVICE bool pulls(const EitherArguments& s, const Packing& packing, u64 listed) 
     return prefers_pull(work, f32(packing.rows(listed)), f32(packing.edges(listed)));
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT) mxv_either(const EitherArguments s) {
+extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT) mxv_adaptive(const EitherArguments s) {
     const Packing packing = {int(s.shift)};
     const Mask mask = {s.mask_words, s.mask_values};
     CooperativeGrid group(reinterpret_cast<u32*>(s.state + 1));

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..memory.allocation import reports_memory
-from .public import HasMatrix, HasVector, V, operand_of
+from .api import HasMatrix, HasVector, V, operand_of
 from .vote import local_moving as _local_moving
 from .vote import vote as _vote
 

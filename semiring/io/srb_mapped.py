@@ -18,7 +18,7 @@ from semiring.formats.bitmap import flags_of_words
 from semiring.formats.vectors import Count
 from semiring.io.files import PathLike, Progress, naming_memory_errors
 from semiring.io.label_sets import label_sets, set_label_sets
-from semiring.io.placing import check_storage, convert, load, mapped_matrix, narrowed
+from semiring.io.placement import check_storage, convert, load, mapped_matrix, narrowed
 from semiring.io.srb import DESCRIPTION_AT, Store, write_store
 from semiring.io.srb_reading import map_store
 from semiring.memory.allocation import allocating

@@ -13,10 +13,10 @@ from ...formats import CSR, PartPattern, array_module, structure_only
 from ...formats.pattern import scalar_facts
 from ...ops import structure
 from ...ops.equal import same
-from ..blocks import exchanged_blocks
 from ..grid import Grid
-from ..parts import local, matrix
-from ..replicas import replica, replicated
+from ..matrix_messages import exchanged_blocks
+from ..partition import local, matrix
+from ..replication import replica, replicated
 from ..routing import Triples, routed, triples
 from ..rules import grid_rule
 

@@ -24,9 +24,9 @@ from ..formats import CSR, AnyPattern, index_dtype, structure_only
 from ..memory.allocation import free_memory
 from ..operators.types import TypedMonoid
 from ..ops.extract import extract_matrix
-from .blocks import exchanged_blocks
 from .grid import Grid
-from .parts import folded, local, matrix, union
+from .matrix_messages import exchanged_blocks
+from .partition import folded, local, matrix, union
 from .process import local_place
 from .scattering import gathered
 

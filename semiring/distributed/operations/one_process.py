@@ -42,7 +42,7 @@ from ...formats import CSR, AnyPattern, Full, PartPattern, PartVector, VectorSto
 from ...formats.parts import PartValues
 from ...formats.pattern import scalar_facts
 from ..grid import Grid
-from ..parts import local, local_mask, vector
+from ..partition import local, local_mask, vector
 from ..rules import single
 
 _OF_ENTRIES = (Apply, Convert, Encode, Ewise, Keep, Outside, Select, SelectK)

@@ -38,7 +38,7 @@ from ..operators.types import TypedBinary, TypedMonoid
 from ..ops.convert import index_list
 from ..ops.ewise import ewise_add
 from .grid import Grid, grid_of
-from .pieces import Sent, decoded, encoded
+from .vector_messages import Sent, decoded, encoded
 
 # Positions of a word of presence bits.
 _WORD = 32

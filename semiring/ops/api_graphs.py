@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..memory.allocation import reports_memory
+from .api import HasMatrix, HasVector, M, V, operand_of
 from .flow import flow as _flow
 from .peel import peel as _peel
-from .public import HasMatrix, HasVector, M, V, operand_of
 from .span import span as _span
 from .structure import transposed
 from .treefix import treefix as _treefix

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..formats import CSR, IndexList, VectorStore
 from ..record_types import of_value
-from .numpy_helpers import cast
+from .expression_numpy import cast
 from .numpy_scalars import evaluate_scalars, scalar
 from .spec import Apply, Ewise, Mxv
 from .spec_write import WriteMatrix, WriteVector

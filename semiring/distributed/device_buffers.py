@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..memory.arrays import Array
-from .packing import FIELDS, PLAIN, by_fields
+from .serialization import FIELDS, PLAIN, by_fields
 
 # The arrays of a message, in their order.
 Arrays = list[Array]

@@ -38,7 +38,7 @@ from ..formats.hypersparse import empty_matrix
 from ..ops.convert import convert, index_list
 from .communicator import Communicator
 from .grid import Grid
-from .pieces import Sent, chosen, decoded, encoded, note_form, position_bytes
+from .vector_messages import Sent, chosen, decoded, encoded, note_form, position_bytes
 
 _SHORT = 1 << 16
 

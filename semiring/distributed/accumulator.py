@@ -17,7 +17,7 @@ from ..engines.sliced.row_slices import same_iso
 from ..engines.spec_write import UpdateVector
 from ..formats import Bitmap, Count, Full, IndexList, VectorStore, array_module, dense_values, with_values, word_count
 from ..operators.types import TypedMonoid
-from .parts import first_of, union
+from .partition import first_of, union
 
 __all__ = ["Collected", "has_slots"]
 

@@ -12,13 +12,13 @@ from ..exceptions import ConvergenceFailure, InvalidValue
 from ..formats import CSR, VectorStore
 from ..memory.allocation import reports_memory
 from .acyclic_closure import acyclic_closure as _acyclic_closure
+from .api import HasMatrix, HasVector, V, operand_of
 from .assign import row_matrix
 from .cast import cast_scalar
 from .closure import closure as _closure
 from .closure_many import closure_many as _closure_many
 from .closure_rows import closure_rows as _closure_rows
 from .convert import index_list
-from .public import HasMatrix, HasVector, V, operand_of
 from .structure import transposed
 
 __all__ = [

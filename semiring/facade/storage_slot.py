@@ -28,7 +28,7 @@ from ..symbolic import Symbolic
 from . import axis_labels
 from .axis_labels import Labelled
 from .chain import Chain
-from .hints import Named
+from .migration_errors import Named
 from .operand import is_empty, scalar
 from .scalar import Scalar
 

@@ -17,9 +17,9 @@ from ..ops.equal import same
 from ..ops.fused import is_product
 from ..ops.write import Plan, emptied
 from ..storage.memory_plan import checked_placement, moved
-from .exchange import Exchange
-from .holder import StoreT
+from .interop import Exchange
 from .operand import Dense
+from .storage_slot import StoreT
 from .writing import as_write, checked_wait
 
 
@@ -265,7 +265,7 @@ class Contents(Exchange[StoreT], Generic[StoreT]):
             return self.dup(dtype, mask=mask, name=name)
         if mask is not None:
             raise InvalidType("new: give mask= or input_mask=, not both")
-        from .parts import extracted_under
+        from .input_mask import extracted_under
 
         return extracted_under(self, input_mask).dup(dtype, name=name)  # type: ignore[no-any-return]
 

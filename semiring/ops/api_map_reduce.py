@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from ..devices import dispatched
 from ..formats import CSR
 from ..memory.allocation import reports_memory
-from .public import M, operand_of
+from .api import M, operand_of
 
 __all__ = ["sum_apart"]
 
