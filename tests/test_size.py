@@ -1,0 +1,57 @@
+"""The size of the package: a change that needs more lines raises the limit here and says why in its message.
+
+Lines of code are lines with a token that is neither comment nor docstring.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import tokenize
+from collections import Counter
+from pathlib import Path
+
+PACKAGE = Path(__file__).resolve().parent.parent / "semiring"
+CORE = {"operators", "ops", "facade", "formats", "storage", "memory", "engines"}
+# What there is; to become at most 27,000, 19,000, 16,000, 11,500 and 450.
+LIMITS = {"code of the core": 43_000, "other code": 32_050, "docstrings": 26_000, "CUDA": 15_550, "files": 940}
+
+_NO_CODE = {
+    tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER,
+}  # fmt: skip
+
+
+def lines(source: str) -> tuple[int, int]:
+    """Return the numbers of lines of code and of docstrings."""
+    documented: set[int] = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)) and ast.get_docstring(
+            node, clean=False
+        ):
+            first = node.body[0]
+            documented.update(range(first.lineno, (first.end_lineno or 0) + 1))
+    code: set[int] = set()
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type not in _NO_CODE:
+            code.update(range(token.start[0], token.end[0] + 1))
+    return len(code - documented), len(documented)
+
+
+def test_the_package_does_not_grow_without_a_reason() -> None:
+    found: Counter[str] = Counter()
+    for path in PACKAGE.rglob("*.py"):
+        code, documented = lines(path.read_text(encoding="utf-8"))
+        folder = path.relative_to(PACKAGE).parts[0]
+        found["code of the core" if folder in CORE else "other code"] += code
+        found["docstrings"] += documented
+        found["files"] += 1
+    for path in PACKAGE.rglob("*.cuh"):
+        found["CUDA"] += len(path.read_text(encoding="utf-8").splitlines())
+        found["files"] += 1
+    assert found.keys() == LIMITS.keys()
+    assert {name: count for name, count in found.items() if count > LIMITS[name]} == {}
+
+
+def test_lines_are_counted() -> None:
+    assert lines('"""One,\ntwo."""\n\n# a comment\nx = (\n    1,\n)\n') == (3, 2)
+    assert lines('def f():\n    """One."""\n    return """\n    text"""\n') == (3, 1)
