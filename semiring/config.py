@@ -378,7 +378,7 @@ def checked_device(device: str) -> str:
     if device in ("cpu", "cuda"):
         return device
     if (found := named(device)) is None:
-        raise InvalidValue(f"a device is 'cpu', 'cuda', or the device of a grid of processes; got {device!r}")
+        raise InvalidValue(f"a device is 'cpu' or 'cuda', or that of a grid of processes; got {device!r}")
     return found
 
 
