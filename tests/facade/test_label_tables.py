@@ -98,8 +98,8 @@ def test_parquet_of_two_sets_and_of_records_is_read_back(tmp_path: Path) -> None
 ROADS = {"a": ["x", "y"], "b": ["y", "z"], "km": [1.5, 2.0], "lanes": [3, 4], "toll": [True, False]}
 
 
-def test_several_weights_are_records(device: str) -> None:
-    if device == "cuda":
+def test_several_weights_are_records(engine: str) -> None:
+    if engine == "cuda":
         pytest.skip("records on a GPU have at most 16 bytes")
     A = Matrix.from_edgelist(ROADS, source="a", target="b", weight=["km", "lanes", "toll"], relabel=True)
     assert A.to_dicts() == {0: {1: (1.5, 3, True)}, 1: {2: (2.0, 4, False)}}

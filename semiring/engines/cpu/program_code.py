@@ -34,15 +34,15 @@ class Code(Lists):
         """Return the module."""
         self._program()
         helpers = "".join(
-            f"{name} = helpers.function({name.rpartition('_')[0]!r}, np.dtype({name.rpartition('_')[2]!r}))\n"
+            f"{name} = expression_numba.function({name.rpartition('_')[0]!r}, np.dtype({name.rpartition('_')[2]!r}))\n"
             if name != "random"
-            else "random = helpers.function('random', np.dtype('int64'))\n"
+            else "random = expression_numba.function('random', np.dtype('int64'))\n"
             for name in sorted(self.helpers)
         )
         head = (
             '"""The program of a compiled loop; generated, see semiring.engines.cpu.program_code."""\n'
             "import math\n\nimport numpy as np\n\n"
-            "from semiring.engines.cpu import helpers\n"
+            "from semiring.engines.cpu import expression_numba\n"
             "from semiring.engines.cpu.atomics import prefetch, rolled, stopped, trailing_zeros\n"
             "from semiring.engines.cpu.compile import inlined, kernel\n"
             "from semiring.engines.cpu.program_support import *\n"
