@@ -315,7 +315,7 @@ def test_shapes_of_grids() -> None:
         distributed.run(3, lambda grid: None, shape=(2, 2))
     with pytest.raises(InvalidValue, match="positive"):
         distributed.run(0, lambda grid: None)
-    with pytest.raises(InvalidValue, match="device of a grid"):
+    with pytest.raises(InvalidValue, match="that of a grid"):
         Vector(int, 3, device="7x7 cpu")
 
 

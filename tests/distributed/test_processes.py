@@ -19,9 +19,9 @@ pytest.importorskip("mpi4py")
 COLLECTIVES = """
     import numpy as np
     import semiring as sr
-    from semiring.distributed import Grid, gather, mpi, packing, scatter
+    from semiring.distributed import Grid, gather, mpi, scatter, serialization
 
-    packing.SMALL, mpi._LARGEST = 3000, 1 << 16
+    serialization.SMALL, mpi._LARGEST = 3000, 1 << 16
     grid = Grid()
     group, rank, size = grid.all, grid.rank, grid.size
 

@@ -22,7 +22,7 @@ GRID = """
     import numpy as np
     import semiring as sr
     from semiring import distributed as dist
-    from semiring.distributed import arenas
+    from semiring.distributed import ipc_buffers
     from semiring.distributed.mpi import world
     from semiring.distributed.nccl import NcclCommunicator
     from semiring.distributed.peer import PeerCommunicator
@@ -79,7 +79,7 @@ RESULTS = (
 MESSAGES = (
     GRID
     + """
-    arenas._MOST = {most}
+    ipc_buffers._MOST = {most}
     grid = grid_of({shape}, "{transport}")
     group, kept, busy = grid.all, [], cupy.ones(1 << 23)
 

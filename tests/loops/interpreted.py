@@ -42,7 +42,8 @@ def kernel(text: str) -> Any:
     """Return the function of a generated text."""
     same = lambda function: function  # noqa: E731
     scope: dict[str, Any] = {
-        "np": np, "math": math, "Any": Any, "kernel": same, "inlined": same, "device": same, "helpers": _Helpers,
+        "np": np, "math": math, "Any": Any, "kernel": same, "inlined": same, "device": same,
+        "expression_numba": _Helpers,
         "stopped": lambda control: False, "trailing_zeros": _trailing_zeros, "value_at": _value_at, "Work": Work,
         "prefers_pull": prefers_pull, "COSTS": tuning.COSTS, "COUNTED_SHARE": tuning.COUNTED_SHARE,
         "prefetch": lambda array, index: None, "rolled": lambda index: index,
