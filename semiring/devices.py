@@ -1,8 +1,9 @@
-"""Devices of which other executors hold the objects in parts, and the functions that such an executor replaces.
+"""Devices with an executor of their own, and the functions that an executor replaces.
 
 A device is ``"cpu"`` or ``"cuda"``, the memory of this process, where an engine computes; or a `Device`, such as that
-of a grid of processes (`semiring.distributed`).  Requests on its objects go to its executor (`engines.registry`), and
-so do calls of functions that read arrays, if they are decorated with `dispatched`.  Nothing else depends on executors.
+of a grid of processes (`semiring.distributed`), whose objects are divided.  The executor of the device executes requests
+on them (`engines.registry`), and calls of functions that read arrays of this process, which are decorated with
+`dispatched`.  Nothing else depends on executors.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ T = TypeVar("T")
 
 
 class Executor(ABC):
-    """Executes requests on objects that it holds in parts; `local` is the device of the parts."""
+    """Executes requests on objects that are divided into parts; `local` is the device of the parts."""
 
     local: str
 
@@ -40,13 +41,13 @@ class Executor(ABC):
 
 
 class Device(str):
-    """The name of a device, such as ``"2x2 cpu"``, with the executor that holds its objects."""
+    """The name of a device, such as ``"2x2 cpu"``, with the executor of requests on its objects."""
 
     __slots__ = ("executor",)
     executor: Executor
 
     def __new__(cls, name: str, executor: Executor) -> Device:
-        """Make the device that an executor has under this name."""
+        """Return the device with this name and this executor."""
         made = super().__new__(cls, name)
         made.executor = executor
         return made
@@ -84,7 +85,7 @@ def named(name: str) -> Device | None:
 
 
 def in_parts(device: str, other: str = "cpu") -> bool:
-    """Return True if one of the devices is not the memory of this process."""
+    """Return True if objects on one of the devices are divided into parts."""
     return type(device) is Device or type(other) is Device
 
 

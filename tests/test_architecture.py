@@ -45,9 +45,8 @@ LAYERS: tuple[tuple[str, ...], ...] = (
 RANK = {name: rank for rank, row in enumerate(LAYERS) for name in row}
 PUBLIC_RANK = RANK["facade"]  # `from semiring import Matrix`: the root re-exports names of layers up to here
 
-# What knows that objects can be outside the memory of this process: devices, the stores of parts, and what sends
-# requests there.
-KNOW_EXECUTORS = {"semiring.devices", "semiring.engines.registry", "semiring.formats.parts", "semiring.formats.values"}
+# The modules that may use the executor of a device, or the grid of a store.
+USE_EXECUTORS = {"semiring.devices", "semiring.engines.registry", "semiring.formats.parts", "semiring.formats.values"}
 # What `algorithms` may use. If one needs more, so do users, and the public API lacks something.
 FOR_ALGORITHMS = {"semiring", "semiring.ops", "semiring.exceptions"}
 # What `bridges` may use of the core, and the names that the root publishes.
@@ -169,7 +168,7 @@ def device_names(source: str) -> list[str]:
     return [f"line {node.lineno} names {node.value!r}" for node in constants if node.value in ENGINES]
 
 
-def executors_read(source: str) -> list[str]:
+def executor_uses(source: str) -> list[str]:
     """Return one line for each use of the executor of a device, or of the grid of a store."""
     attributes = (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Attribute))
     return [f"line {node.lineno}: {ast.unparse(node)}" for node in attributes if node.attr in {"executor", "grid"}]
@@ -241,8 +240,8 @@ BELOW_GRIDS = [m for m in MODULES if RANK.get(layer_of(m), 99) < RANK["loops"] a
 
 
 @pytest.mark.parametrize("module", BELOW_GRIDS)
-def test_what_holds_objects_in_parts_is_known_in_few_places(module: str) -> None:
-    assert module in KNOW_EXECUTORS or executors_read(MODULES[module].read_text(encoding="utf-8")) == []
+def test_few_modules_use_executors(module: str) -> None:
+    assert module in USE_EXECUTORS or executor_uses(MODULES[module].read_text(encoding="utf-8")) == []
 
 
 def test_algorithms_hold_no_lock_while_they_compute() -> None:
@@ -310,9 +309,9 @@ def test_the_check_reports_violations(module: str, source: str) -> None:
 
 
 def test_the_check_sees_executors() -> None:
-    assert executors_read("def f(a):\n    return a.device.executor.total(1)")
-    assert executors_read("def f(u):\n    return u.grid")
-    assert not executors_read("def f(a):\n    return in_parts(a.device)")
+    assert executor_uses("def f(a):\n    return a.device.executor.total(1)")
+    assert executor_uses("def f(u):\n    return u.grid")
+    assert not executor_uses("def f(a):\n    return in_parts(a.device)")
 
 
 def test_the_check_sees_names_of_bridges() -> None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import copy
+import importlib
 import pickle
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,9 +14,12 @@ import pytest
 from semiring import devices
 from semiring.config import checked_device, engine_for
 from semiring.devices import Device, Executor, dispatched, in_parts, local_device
+from semiring.distributed import rules
 from semiring.engines import registry
 from semiring.engines.spec import Transpose
 from semiring.exceptions import InvalidValue, NotSupported
+
+PACKAGE = Path(devices.__file__).parent
 
 
 class Elsewhere(Executor):
@@ -90,3 +96,23 @@ def test_a_device_is_its_name() -> None:
     assert {there: 1}["far cpu"] == 1
     assert type(pickle.loads(pickle.dumps(there))) is str  # another process has other executors
     assert copy.copy(there) is copy.deepcopy(there) is there
+
+
+def dispatched_functions() -> list[Any]:
+    """Return the functions of the package that are decorated with `dispatched`."""
+    found = []
+    for path in sorted(PACKAGE.rglob("*.py")):
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            decorators = node.decorator_list if isinstance(node, ast.FunctionDef) else []
+            if any(ast.unparse(decorator).startswith("dispatched(") for decorator in decorators):
+                module = ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts)
+                found.append(getattr(importlib.import_module(module), node.name))  # type: ignore[attr-defined]
+    return found
+
+
+def test_grids_replace_every_function_that_reads_arrays() -> None:
+    functions = dispatched_functions()
+    assert len(functions) > 20
+    rules.rules()
+    assert [function.__name__ for function in functions if function not in rules._versions] == []
+    assert len(rules._versions) == len(functions)

@@ -8,12 +8,12 @@ from __future__ import annotations
 import functools
 import importlib
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from ..devices import Executor
 from ..engines import recording
 from ..engines.operands import Spec
-from ..engines.registry import EVERY_KIND, Implementation
+from ..engines.registry import EVERY_KIND, Implementation, Rewriting
 from ..exceptions import NotSupported
 from ..formats import PartPattern
 
@@ -28,15 +28,7 @@ T = TypeVar("T")
 GRID = EVERY_KIND._replace(formats=frozenset({PartPattern.format}))
 
 
-class Rule(NamedTuple):
-    """A function of the spec and the grid, the parts of the write that it fuses, and its condition."""
-
-    function: Callable[[Any, Grid], Any]
-    fuses: frozenset[str]
-    when: Callable[[Any, Grid], bool] | None
-
-
-_rules: dict[str, Rule] = {}
+_rules: dict[str, Rewriting] = {}
 # The function for grids of one process: of the function of the operation, the spec and the grid.
 _single: list[Callable[[Callable[[Any, Grid], Any], Any, Grid], Any]] = []
 _versions: dict[Any, Callable[..., Any]] = {}
@@ -51,7 +43,7 @@ def grid_rule(
     """
 
     def register(function: F) -> F:
-        _rules[spec.name] = Rule(function, frozenset(fuses), when)
+        _rules[spec.name] = Rewriting(function, frozenset(fuses), when)
         return function
 
     return register
@@ -78,7 +70,7 @@ def _load() -> None:
     importlib.import_module(".operations", __package__)
 
 
-def rules() -> dict[str, Rule]:
+def rules() -> dict[str, Rewriting]:
     """Return the rules by operation."""
     _load()
     return _rules
@@ -89,13 +81,20 @@ class GridExecutor(Executor):
 
     def __init__(self, grid: Grid) -> None:
         self.grid, self.local = grid, grid.local
+        self._implementations: dict[str, Implementation] = {}
 
     def find(self, spec: Any) -> Implementation | None:
-        """Return the implementation that executes a request, or None.  Collective."""
-        rule, grid = rules().get(spec.name), self.grid
-        if rule is None or (rule.when is not None and not grid.joint(rule.when, spec, grid)):
+        """Return the implementation that executes a request, or None.  Collective where the rule has a condition."""
+        rule = rules().get(spec.name)
+        if rule is None or (rule.when is not None and not self.grid.joint(rule.when, spec, self.grid)):
             return None
-        function = rule.function
+        found = self._implementations.get(spec.name)
+        if found is None:
+            found = self._implementations[spec.name] = self._implementation(spec.name, rule)
+        return found
+
+    def _implementation(self, operation: str, rule: Rewriting) -> Implementation:
+        function, grid = rule.function, self.grid
         if grid.size == 1:
             function = functools.wraps(function)(functools.partial(_single[0], function))
 
@@ -106,7 +105,7 @@ class GridExecutor(Executor):
             with grid.account():
                 return grid.joint(function, whole, grid)
 
-        return Implementation(spec.name, "distributed", execute, None, rule.fuses, f"{spec.name} on a grid", GRID)
+        return Implementation(operation, "distributed", execute, None, rule.fuses, f"{operation} on a grid", GRID)
 
     def implements(self, spec: Any) -> bool:
         """Return True if there is a rule for requests of a class."""

@@ -146,11 +146,11 @@ def implements(
 
 
 class Rewriting(NamedTuple):
-    """How a rule serves an operation: a function of (spec, engine), what it fuses of the write, when, and a title."""
+    """The function that serves an operation, of the spec and the engine (or the grid); what it fuses; when; a title."""
 
-    function: Callable[[Any, str], Any]
+    function: Callable[[Any, Any], Any]
     fuses: frozenset[str] = frozenset()
-    when: Callable[[Any, str], bool] | None = None
+    when: Callable[[Any, Any], bool] | None = None
     title: str = ""
 
 

@@ -32,7 +32,7 @@ def texts(record: np.dtype[Any]) -> list[tuple[str, str]]:
     record = dtypes.lookup(record)
     least = binary.register_anonymous("x if x.b <= y.b else y")
     add = monoid.register_anonymous(least, 0)[record]
-    function = indexunary.register_anonymous("{'p': x.a + i, 'q': (x.b > k)}").typed(record, FP32)
+    function = indexunary.register_anonymous("{'p': -(-x.a) + i, 'q': (x.b > k)}").typed(record, FP32)
     keep = indexunary.register_anonymous("x.b > k").typed(record, FP32)
     stores = typedefs(P=INT64, I=INT32) + constants(FORM=2)
     both = typedefs(C=record, T=record, M=BOOL) + constants(MASKED=True, VALUED=True, ACCUMULATED=True)
