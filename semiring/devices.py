@@ -1,8 +1,8 @@
 """Devices with an executor of their own, and the functions that an executor replaces.
 
 A device is ``"cpu"`` or ``"cuda"``, the memory of this process, where an engine computes; or a `Device`, such as that
-of a grid of processes (`semiring.distributed`), whose objects are divided.  The executor of the device executes requests
-on them (`engines.registry`), and calls of functions that read arrays of this process, which are decorated with
+of a grid of processes (`semiring.distributed`), whose objects are divided.  The executor of such a device executes
+requests on them (`engines.registry`), and calls of functions that read arrays of this process, which are decorated with
 `dispatched`.  Nothing else depends on executors.
 """
 

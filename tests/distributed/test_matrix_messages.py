@@ -29,7 +29,7 @@ WAY_SAMPLE = sampling.draw("grids of ways", SHAPES[2:], 1)
 
 @pytest.fixture(autouse=True)
 def on_cpu(engine: str) -> Iterator[None]:
-    """Without replicas, of which test_replicas.py is."""
+    """Without replicas, of which test_replication.py is."""
     if engine != "cpu":
         pytest.skip("ranks are threads on the CPU")
     with config.set(replicated_share=0):
