@@ -31,7 +31,7 @@ _GREEDY = (
 _FLOWS = "Flow functions, given graphs, and of whole graphs self-loops and parallel edges, are left to NetworkX."
 _FULL_MATCHING = "Of several matchings of equal weight another may be returned; directed graphs are left to NetworkX."
 _HITS = (
-    "By power iteration, up to 20 max_iter steps; without normalisation, edges or with negative weights "
+    "By power iteration, up to 20 max_iter steps; without normalization, edges or with negative weights "
     "left to NetworkX."
 )
 _KATZ = "By iteration; negative weights, and alpha beyond the inverse of the largest eigenvalue, are left to NetworkX."
@@ -327,10 +327,10 @@ FUNCTIONS: Final[dict[str, str]] = {
     "ra_index_soundarajan_hopcroft": _COMMUNITY,
     "radius": _NEGATIVE_LENGTHS,
     "reciprocity": "",
-    "relabel_nodes": "Relabelling in place, and names that merge nodes, are left to NetworkX.",
+    "relabel_nodes": "Relabeling in place, and names that merge nodes, are left to NetworkX.",
     "resource_allocation_index": "Graphs with self-loops, and a node with itself, are left to NetworkX.",
     "reverse": "Multigraphs and views are left to NetworkX.",
-    "rich_club_coefficient": "The coefficient normalised by a random graph is left to NetworkX.",
+    "rich_club_coefficient": "The coefficient normalized by a random graph is left to NetworkX.",
     "robins_alexander_clustering": _UNDIRECTED_SIMPLE,
     "s_metric": "",
     "schultz_index": _NEGATIVE_LENGTHS,

@@ -65,7 +65,7 @@ def components(A: sr.Matrix) -> Check:
 def component_count(indptr: Any, indices: Any) -> int:
     """The number of components of a symmetric pattern, by least labels.
 
-    Every root is hooked to the least neighbouring root, then all paths are flattened, until nothing changes: then the
+    Every root is hooked to the least neighboring root, then all paths are flattened, until nothing changes: then the
     roots of both ends of every entry are equal, and only entries have joined roots.
     """
     xp = verify.module_of(indices)

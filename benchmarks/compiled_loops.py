@@ -98,7 +98,7 @@ def _programs(name: str, A: Matrix) -> Iterator[Any]:
     yield f"filtered, {name}", user_programs.filtered, W, (s, 12.0), partial(_search_below, W, s, 12.0)
     yield f"labels, {name}", programs.labels, A, (), partial(sr.algorithms.connected_components, A)
     if name != "kron22":  # 1,600 rounds of all edges on kron20
-        yield f"colouring, {name}", user_sets.jones_plassmann, A, (), partial(sr.algorithms.colouring, A)
+        yield f"coloring, {name}", user_sets.jones_plassmann, A, (), partial(sr.algorithms.coloring, A)
 
 
 def engine_cases(device: str) -> Iterator[EngineCase]:
@@ -139,7 +139,7 @@ def _weighted(A: Matrix) -> Matrix:
 
 
 def _acyclic(name: str, W: Matrix) -> Iterator[EngineCase]:
-    """Numbers of paths along the shortest paths from a vertex, and the colours of the greedy order."""
+    """Numbers of paths along the shortest paths from a vertex, and the colors of the greedy order."""
     s = _source(W)
     T = sr.algorithms.sssp(W, s)
     tight = T.ewise_mult(W, "plus").ewise_mult(T, "eq").select("==", True).new()
@@ -153,7 +153,7 @@ def _acyclic(name: str, W: Matrix) -> Iterator[EngineCase]:
     order = key.ewise_mult(W, "first").ewise_mult(key, "gt").select("==", True).new()
     none = Vector.full(0, W.nrows, np.uint64)
     bits = partial(sr.ops.acyclic_closure, none, order, "bor_first", then=user_forests.lowest_free)
-    yield f"acyclic_closure, colours, {name}", user_forests.greedy_colours, (order,), bits
+    yield f"acyclic_closure, colors, {name}", user_forests.greedy_colors, (order,), bits
 
 
 def _ordered(name: str, W: Matrix, device: str) -> Iterator[EngineCase]:
@@ -354,7 +354,7 @@ def _target(device: str, name: str) -> float:
     if device == "cpu":
         return 1.5
     least = {"bfs_levels": 1.3, "rank_steps": 1.15, "hits": 1.15, "independent_set": 1.2}
-    least |= {"components": 3.0, "core_numbers": 3.0, "betweenness": 3.0, "colouring": 3.0, "labels": 3.0, "katz": 1.15}
+    least |= {"components": 3.0, "core_numbers": 3.0, "betweenness": 3.0, "coloring": 3.0, "labels": 3.0, "katz": 1.15}
     return least.get(name.partition(",")[0], 1.5)
 
 

@@ -65,11 +65,11 @@ def texts(b: Bench) -> None:
     """Compile time, lines and bytes of one text of each file, for uncompressed columns and for compressed ones."""
     if find_spec("cupy") is None:
         return
-    from semiring.engines.cuda import catalogue, compile
+    from semiring.engines.cuda import catalog, compile
 
     for file in _FILES:
         prologues: dict[str, str] = {}
-        for other, prologue in catalogue.entries():
+        for other, prologue in catalog.entries():
             if other == file:
                 prologues.setdefault(
                     "uncompressed" if "struct uncompressed CODEC" in prologue else "compressed", prologue

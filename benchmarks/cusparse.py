@@ -72,7 +72,7 @@ def _dense(values: Any) -> ctypes.c_void_p:
 def _prepared(
     name: str, operands: tuple[Any, ...], transposed: int, algorithm: int, *arrays: Any
 ) -> Callable[[], None]:
-    """Allocate the workspace of a product C = A op(B) and analyse it; return the call.
+    """Allocate the workspace of a product C = A op(B) and analyze it; return the call.
 
     arrays: those that the descriptors of the operands refer to, the first of the type of the values.
     """

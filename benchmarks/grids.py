@@ -50,13 +50,13 @@ class Program:
 
 
 def valid_levels(A: Matrix, source: int, levels: Vector) -> None:
-    """No neighbour of a reached row is unreached or two levels nearer, and one is exactly a level nearer."""
+    """No neighbor of a reached row is unreached or two levels nearer, and one is exactly a level nearer."""
     assert levels[source].value == 0
     low = A.mxv(levels, "min_second").new()
     assert low.nvals == levels.nvals - (low.get(source) is None), "an entry joins a reached row and another"
     nearer = levels.ewise_mult(low, "minus").new()
-    assert nearer.reduce("max").value == 1, "a row has no nearer neighbour, or one that is too near"
-    assert nearer.select("!=", 1).new().nvals <= 1, "a row other than the source has no nearer neighbour"
+    assert nearer.reduce("max").value == 1, "a row has no nearer neighbor, or one that is too near"
+    assert nearer.select("!=", 1).new().nvals <= 1, "a row other than the source has no nearer neighbor"
 
 
 def valid_labels(A: Matrix, labels: Vector) -> None:
@@ -94,7 +94,7 @@ def valid_square(A: Matrix, product: Matrix) -> None:
 
 
 def valid_counts(A: Matrix, counts: Vector) -> None:
-    """Each triangle counts at three rows, and none where a row has fewer than two neighbours."""
+    """Each triangle counts at three rows, and none where a row has fewer than two neighbors."""
     assert counts.reduce("plus").value % 3 == 0
     pairs = A.reduce_rowwise("count").new().apply(lambda degree: degree * (degree - 1) // 2).new()
     assert not counts.ewise_mult(pairs, ">").new().reduce("lor").value
@@ -142,11 +142,11 @@ class Clock:
 
     def __init__(self, grid: distributed.Grid) -> None:
         self.grid = grid
-        self._synchronise: Callable[[], Any] = lambda: None
+        self._synchronize: Callable[[], Any] = lambda: None
         if grid.local == "cuda":
             import cupy
 
-            self._synchronise = cupy.cuda.runtime.deviceSynchronize
+            self._synchronize = cupy.cuda.runtime.deviceSynchronize
 
     def time(self, call: Callable[[], Any], runs: int, check: Callable[[Any], None], *, takes_part: bool) -> Samples:
         """Return the times of `runs` calls, in milliseconds, after one that is not timed."""
@@ -157,7 +157,7 @@ class Clock:
             start = time.perf_counter()
             if takes_part:
                 result = call()
-                self._synchronise()
+                self._synchronize()
             self.grid.all.barrier()
             spent = 1e3 * (time.perf_counter() - start)
             check(result)

@@ -1,4 +1,4 @@
-"""Measurement of a call: warm-up, synchronisation, verification outside the timing, and memory.
+"""Measurement of a call: warm-up, synchronization, verification outside the timing, and memory.
 
 Every timed call follows an untimed one on another argument, so that code is compiled, the memory pool has blocks of
 the right size and the caches are those after a previous call: the state in which a user's second call runs.  The

@@ -5,7 +5,7 @@
 
 Each row is a collective of arrays of one size: `exchange`, in which every process sends each other one an array of its
 own, and `gather_all`, in which it sends one array to all.  A time is that of one of many calls in a row, from a barrier
-until the last process has synchronised with its GPU.  The arrays that arrived in the last call of a run are compared
+until the last process has synchronized with its GPU.  The arrays that arrived in the last call of a run are compared
 with what was sent.  The first of the ways that is there is the row, the others are beside it.
 """
 

@@ -75,7 +75,7 @@ def graph(family: str, n: int) -> Any:
     """Return a graph with weights and with attributes of nodes."""
     G = weighted(FAMILIES[family](n), 1)
     for number, (_, data) in enumerate(G.nodes(data=True)):
-        data.update(size=number % 4 - 1.5, colour=("red", "green")[number % 3 > 1])
+        data.update(size=number % 4 - 1.5, color=("red", "green")[number % 3 > 1])
     return G
 
 

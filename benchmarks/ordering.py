@@ -6,7 +6,7 @@
 
 On Friendster an order by degree helped uncompressed rows and hurt compressed ones (the project's second paper,
 section 5).  This repeats the study with every order of `semiring.algorithms.ordering`, on graphs whose numbers were
-first randomised by a permutation, so that it measures the order that is found, not that of the file.  The order
+first randomized by a permutation, so that it measures the order that is found, not that of the file.  The order
 ``given`` is included for comparison.  Every result is verified before its time is reported.
 """
 

@@ -21,7 +21,6 @@ EXPECTED = {
     "dijkstra": "algorithms/paths",
     "pandas": "frames",
     "nx.pagerank": "networkx",
-    "personalised pagerank": "algorithms/centrality",
     "personalized pagerank": "algorithms/centrality",
     "read_csv": "files",
     "pagerank": "api/algorithms_centrality",

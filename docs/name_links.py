@@ -61,7 +61,7 @@ WORDS: dict[str, tuple[str, ...]] = {
         *("breadth-first search", "dfs", "depth-first search", "apsp", "distance", "reachability"),
     ),
     "algorithms/centrality": (
-        *("personalised pagerank", "personalized pagerank", "ppr", "centrality", "betweenness centrality"),
+        *("personalized pagerank", "personalised pagerank", "ppr", "centrality", "betweenness centrality"),
         *("closeness centrality", "eigenvector centrality"),
     ),
     "algorithms/cohesion": ("clustering coefficient", "k-core", "k-truss", "motifs", "graphlets", "triangle counting"),

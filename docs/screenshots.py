@@ -61,7 +61,7 @@ def main() -> int:
     parser.add_argument("folder", type=Path)
     parser.add_argument("page", nargs="*")
     parser.add_argument("--browser", help="the program to run; by default the one that playwright installed")
-    parser.add_argument("--dark", action="store_true", help="with the colours for dark surroundings")
+    parser.add_argument("--dark", action="store_true", help="with the colors for dark surroundings")
     given = parser.parse_intermixed_args()
     root = Path(__file__).parent / "_build"
     pages = [path for path in sorted(root.rglob("*.html")) if "_static" not in path.parts]

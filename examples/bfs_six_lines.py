@@ -1,6 +1,6 @@
 """Breadth-first search in six lines of algebra, against the built-in one.
 
-A level is one product: the frontier times the matrix reaches every neighbour of the frontier, and the
+A level is one product: the frontier times the matrix reaches every neighbor of the frontier, and the
 complemented mask drops those that have a level already. `any_pair` reads no values and keeps any one hit.
 """
 

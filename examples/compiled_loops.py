@@ -17,8 +17,8 @@ from semiring import Matrix, Vector
 
 # %% The idea, as equations.
 #
-#     d = min(d, c A)     a crossing is as far from a depot as a neighbour is, and the road from there
-#     c = where d became less: only these can offer their neighbours a shorter way
+#     d = min(d, c A)     a crossing is as far from a depot as a neighbor is, and the road from there
+#     c = where d became less: only these can offer their neighbors a shorter way
 #
 # The product is that of the semiring (min, +).  Each line is an operation on whole vectors.
 

@@ -65,7 +65,7 @@ def labyrinth(size: int = 32) -> list[Any]:
     pixels[2 * (cells // size) + 1, 2 * (cells % size) + 1] = level
 
     left, right = axes = panels(2)
-    left.imshow(np.isnan(pixels), cmap="Greys", vmax=1.15)
+    left.imshow(np.isnan(pixels), cmap="Grays", vmax=1.15)
     titled(left, f"a random spanning tree of {size} x {size} cells")
     right.set_facecolor("#22303c")
     image = right.imshow(pixels, cmap="viridis")
@@ -135,7 +135,7 @@ def drawing(A: Matrix) -> list[Any]:
 
 
 def club() -> list[Any]:
-    """Draw the karate club with NetworkX: colours are communities, areas betweenness."""
+    """Draw the karate club with NetworkX: colors are communities, areas betweenness."""
     import networkx as nx
 
     G = nx.karate_club_graph()

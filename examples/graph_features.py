@@ -19,13 +19,13 @@ def scale_rows(r: Vector, A: Matrix) -> Matrix:
 
 
 def convolution(A: Matrix, X: Matrix) -> Matrix:
-    """Return the mean of the neighbours' features for each vertex; missing for a vertex without neighbours."""
+    """Return the mean of the neighbors' features for each vertex; missing for a vertex without neighbors."""
     degree = A.apply("one").dup(X.dtype).reduce_rowwise("plus")
     return scale_rows(degree.apply("minv"), A.mxm(X))
 
 
 def attention(A: Matrix, X: Matrix) -> Matrix:
-    """Return the features of the neighbours, weighted by the softmax of their inner products with the vertex."""
+    """Return the features of the neighbors, weighted by the softmax of their inner products with the vertex."""
     score = X.mxm(X.T, "plus_times", mask=A.S)  # one inner product for each edge
     largest = score.reduce_rowwise("max").diag().mxm(score, "any_first")
     weight = score.ewise_mult(largest, "minus").apply("exp")
@@ -47,7 +47,7 @@ def main() -> None:
     weight = np.exp(score - score.max(axis=1, keepdims=True))
     expected = weight / weight.sum(axis=1, keepdims=True) @ features
     np.testing.assert_allclose(mixed.to("cpu").to_dense(0)[reached], expected)
-    print(f"{A.nvals} edges, {X.ncols} features: {mean.nvals // X.ncols} of {A.nrows} vertices have neighbours")
+    print(f"{A.nvals} edges, {X.ncols} features: {mean.nvals // X.ncols} of {A.nrows} vertices have neighbors")
 
 
 if __name__ == "__main__":

@@ -89,8 +89,8 @@ def batched_dependencies(A: Matrix, sources: Sequence[int]) -> Vector:
 def independent_set(A: Matrix, seed: int = 0) -> Vector:
     """Return true for the members of a maximal set of vertices of which no two are adjacent; A is symmetric.
 
-    Luby's algorithm: a candidate whose random number is larger than those of its neighbours joins the set, and its
-    neighbours are candidates no longer.  Vertices of low degree get larger numbers.
+    Luby's algorithm: a candidate whose random number is larger than those of its neighbors joins the set, and its
+    neighbors are candidates no longer.  Vertices of low degree get larger numbers.
     """
     rng = np.random.default_rng(seed)
     A = A.select("offdiag").new()
@@ -99,11 +99,11 @@ def independent_set(A: Matrix, seed: int = 0) -> Vector:
     while candidates.nvals:
         drawn = Vector.from_dense(rng.uniform(1e-4, 1.0, A.nrows))
         number = drawn.ewise_mult(2.0 * degree + 1.0, "truediv", mask=candidates.S)
-        largest = A.mxv(number, "max_second", mask=candidates.S)  # of the neighbours that are candidates
+        largest = A.mxv(number, "max_second", mask=candidates.S)  # of the neighbors that are candidates
         joins = number.ewise_union(largest, "gt", 0.0, 0.0).select("==", True).new()
         members(joins.S) << True
-        neighbours = A.mxv(joins, "lor_land")
-        candidates(~(joins.S | neighbours.S), replace=True) << candidates
+        neighbors = A.mxv(joins, "lor_land")
+        candidates(~(joins.S | neighbors.S), replace=True) << candidates
     return members
 
 
@@ -142,7 +142,7 @@ def main() -> None:
     members = independent_set(A).select("==", True)
     print("independent set:", list(members.to_dict()))
     assert A.mxv(members, "lor_land", mask=members.S).nvals == 0  # no two are adjacent
-    assert (members | A.mxv(members, "lor_land")).nvals == A.nrows  # every other vertex has a neighbour in it
+    assert (members | A.mxv(members, "lor_land")).nvals == A.nrows  # every other vertex has a neighbor in it
 
     closed = A + Matrix.from_edgelist([(1, 2), (2, 1)], nrows=6, ncols=6)
     print("triangles:", triangles(closed.select("tril", -1)))

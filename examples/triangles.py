@@ -1,6 +1,6 @@
 """Triangles and k-trusses by masked products.
 
-Entry (i, j) of L L' under the mask L counts the common neighbours of i and j that come before both, so the sum over all
+Entry (i, j) of L L' under the mask L counts the common neighbors of i and j that come before both, so the sum over all
 entries is the number of triangles.  A k-truss is the largest subgraph in which each edge is part of at least k - 2
 triangles: edges with less support are removed until none is left.
 """

@@ -1,4 +1,4 @@
-"""Numbers that have no value yet, in a loop that is traced: the class by which operations recognise them."""
+"""Numbers that have no value yet, in a loop that is traced: the class by which operations recognize them."""
 
 from __future__ import annotations
 

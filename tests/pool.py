@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from semiring.dtypes import BOOL, FC32, FC64, FP32, FP64, INT8, INT32, INT64, UINT8, UINT16, UINT64
-from semiring.operators import binary, catalogue, indexunary, lookup_semiring, monoid, select, semiring, unary
+from semiring.operators import binary, catalog, indexunary, lookup_semiring, monoid, select, semiring, unary
 from tests import sampling
 
 DType = np.dtype[Any]
@@ -43,7 +43,7 @@ class Operator(NamedTuple):
 
 
 def _parameters(name: str, usual: list[Any], more: list[Any]) -> list[Any]:
-    """Parametrisation of a test: a sample of the usual rows and one of the others, and under --exhaustive all rows.
+    """Parametrization of a test: a sample of the usual rows and one of the others, and under --exhaustive all rows.
 
     As many as there are usual rows; a third of these on the CPU engine, which takes longest to compile.
     """
@@ -60,7 +60,7 @@ def _id(row: Any) -> str:
 
 def _own_types(*kinds: str) -> list[Operator]:
     """Every built-in operator of these kinds, on its own types."""
-    return [Operator(typed, (typed.op if kind == "monoid" else typed).x) for kind, typed in catalogue(*kinds)]
+    return [Operator(typed, (typed.op if kind == "monoid" else typed).x) for kind, typed in catalog(*kinds)]
 
 
 def _composed() -> list[Semiring]:

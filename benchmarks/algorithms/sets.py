@@ -1,9 +1,9 @@
-"""Spanning forests, independent sets, colourings, matchings and flows, against SciPy, igraph and NetworkX.
+"""Spanning forests, independent sets, colorings, matchings and flows, against SciPy, igraph and NetworkX.
 
     python -m benchmarks.algorithms.sets --graphs kron16w roads
 
 All programs must agree on the weight of the forest, the size of the bipartite matching and the value of the flow; of
-independent sets, colourings and maximal matchings the defining property is verified.
+independent sets, colorings and maximal matchings the defining property is verified.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def ours(A: sr.Matrix) -> Calls:
     """The functions, with no peers."""
     source, target = terminals(A)
 
-    def colours(found: sr.Vector) -> float:
+    def colors(found: sr.Vector) -> float:
         clash = found.ewise_mult(A, "first").ewise_mult(found, "eq").select("offdiag").select("==", True)
         assert clash.nvals == 0
         return 0.0
@@ -45,7 +45,7 @@ def ours(A: sr.Matrix) -> Calls:
             "ours": (lambda: al.minimum_spanning_forest(A), lambda found: float(found.dup(float).reduce_scalar()) / 2)
         },
         "independent set": {"ours": (lambda: al.maximal_independent_set(A), independent)},
-        "colouring": {"ours": (lambda: al.colouring(A), colours)},
+        "coloring": {"ours": (lambda: al.coloring(A), colors)},
         "maximal matching": {"ours": (lambda: al.maximal_matching(A), maximal)},
         "heavy matching": {"ours": (lambda: al.maximal_matching(A, weighted=True), maximal)},
         "bipartite matching": {"ours": (lambda: al.maximum_bipartite_matching(A), lambda found: found.nvals)},
@@ -93,7 +93,7 @@ def with_peers(A: sr.Matrix) -> Calls:
             lambda: g.spanning_tree(weights=weights, return_tree=False),
             lambda found: weights[found].sum(),
         )
-        calls["colouring"]["igraph"] = g.vertex_coloring_greedy, lambda found: 0.0
+        calls["coloring"]["igraph"] = g.vertex_coloring_greedy, lambda found: 0.0
     if importlib.util.find_spec("networkx") and A.nvals <= NETWORKX_ENTRIES:
         nx: Any = importlib.import_module("networkx")
 
@@ -105,7 +105,7 @@ def with_peers(A: sr.Matrix) -> Calls:
             lambda found: sum(data["weight"] for _, _, data in found),
         )
         calls["independent set"]["NetworkX"] = lambda: nx.maximal_independent_set(G, seed=1), lambda found: 0.0
-        calls["colouring"]["NetworkX"] = lambda: nx.greedy_color(G), lambda found: 0.0
+        calls["coloring"]["NetworkX"] = lambda: nx.greedy_color(G), lambda found: 0.0
         calls["maximal matching"]["NetworkX"] = lambda: nx.maximal_matching(G), lambda found: 0.0
     return calls
 

@@ -28,7 +28,7 @@ def ours(A: sr.Matrix) -> Calls:
     """The functions, with no peers."""
     A = A.apply("one").dup(bool)
     degree = A.reduce_rowwise("count")
-    starts = np.asarray(degree.to("cpu").to_coo()[0])  # those that have a neighbour
+    starts = np.asarray(degree.to("cpu").to_coo()[0])  # those that have a neighbor
     some = np.random.default_rng(1).permutation(starts)[:SEEDS]
 
     def sum_of_edges(found: sr.Matrix) -> float:

@@ -11,7 +11,7 @@ from typing import Any
 class Case:
     """One call to be timed.
 
-    axes: what distinguishes it from its neighbours: operator, types, formats, density.  call: computes the result,
+    axes: what distinguishes it from its neighbors: operator, types, formats, density.  call: computes the result,
     complete when the device has finished.  moved_bytes: the bytes that it must read and write at least, each once, so
     that its time gives a bandwidth.  check: raises AssertionError unless the result is correct.  parts: equal parts of
     the call; the time that is reported is that of one.

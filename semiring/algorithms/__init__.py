@@ -65,7 +65,7 @@ from .components import (
     is_bipartite,
     is_connected,
     strongly_connected_components,
-    two_colouring,
+    two_coloring,
 )
 from .ordering import bfs_order, degree_order, locality_order, reverse_cuthill_mckee
 from .paths import (
@@ -106,7 +106,7 @@ from .paths import (
 )
 from .sets import (
     Flow,
-    colouring,
+    coloring,
     maximal_independent_set,
     maximal_matching,
     maximum_bipartite_matching,
@@ -189,7 +189,7 @@ __all__ = [
     "closeness",
     "clustering",
     "coarsen",
-    "colouring",
+    "coloring",
     "common_neighbors",
     "complement",
     "condensation",
@@ -289,7 +289,7 @@ __all__ = [
     "triangle_count",
     "triangles",
     "truss_numbers",
-    "two_colouring",
+    "two_coloring",
     "vertex_reciprocity",
     "voterank",
     "widest_paths",

@@ -69,7 +69,7 @@ def undirected(name: str, A: Any, *, values: bool = False) -> int:
     """Return the number of rows of A; GraphProperty unless A(v, u) is stored wherever A(u, v) is.
 
     values: and has the same value.  O(nvals) the first time that a matrix is used, and each time for values;
-    synchronises.
+    synchronizes.
     """
     n = square(name, A)
     if not A.is_symmetric_structure:
@@ -91,7 +91,7 @@ def weights(
     """Raise DomainMismatch for complex weights, and InvalidValue for NaN and for weights out of range.
 
     least, above: the smallest weight allowed, or a bound that every weight exceeds; None: any number.  finite: whether
-    infinite weights are out of range.  O(nvals); synchronises.
+    infinite weights are out of range.  O(nvals); synchronizes.
     """
     if A.dtype.kind not in "biuf":
         raise DomainMismatch(f"{name}: weights are real numbers, got a matrix of {A.dtype}")
@@ -134,7 +134,7 @@ def vector(name: str, parameter: str, v: Any, n: int, device: str = "cpu") -> Ve
 def partition(name: str, parameter: str, labels: Any, n: int, device: str) -> Vector:
     """Return labels of n vertices; InvalidValue unless they are full, integers, and label(label(v)) = label(v).
 
-    Synchronises.
+    Synchronizes.
     """
     v = vector(name, parameter, labels, n, device)
     if v.nvals != n or v.dtype.kind not in "iu":

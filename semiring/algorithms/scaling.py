@@ -22,7 +22,7 @@ _divisor = unary.register_anonymous("select(x == 0, 1, x)", "divisor")
 
 
 def largest(A: Matrix) -> float:
-    """Return the largest |x| of the finite values; 0 without.  O(nvals); synchronises."""
+    """Return the largest |x| of the finite values; 0 without.  O(nvals); synchronizes."""
     if A.dtype.kind == "f":
         return float(A.apply(_finite_size).reduce_scalar("max").get(0))
     return max(abs(float(A.reduce_scalar(extreme).get(0))) for extreme in ("min", "max"))
@@ -44,7 +44,7 @@ def factor(size: float, terms: int, *, powers: int = 1, dtype: np.dtype[Any] = _
 
 
 def bounded(A: Matrix, terms: int, *, powers: int = 1, dtype: np.dtype[Any] = _FLOAT64) -> tuple[Matrix, float]:
-    """Return A times a `factor` of its values, and this factor.  Infinite values stay.  O(nvals); synchronises."""
+    """Return A times a `factor` of its values, and this factor.  Infinite values stay.  O(nvals); synchronizes."""
     scale = factor(largest(A), terms, powers=powers, dtype=dtype)
     return (A, scale) if scale == 1 else (A.apply("times", right=scale).new(), scale)
 
@@ -55,7 +55,7 @@ def bounded_rows(A: Matrix, term: Callable[[Matrix], Matrix] | None = None) -> t
     A : of float64, finite.  Rows are divided by their largest |value|, if that is not 0.
     term : applied to the values, such as their squares; None: the values, of which none is negative
 
-    O(nvals); synchronises.
+    O(nvals); synchronizes.
     """
     raised = A if term is None else term(A)
     total = raised.reduce_rowwise("plus").new()

@@ -52,7 +52,7 @@ RESULTS: dict[str, Any] = {
     "closeness": "v",
     "clustering": "v",
     "coarsen": "..",
-    "colouring": "v",
+    "coloring": "v",
     "common_neighbors": "rr",
     "complement": "vv",
     "condensation": {"component": "v", "representative": ".>v"},
@@ -129,7 +129,7 @@ RESULTS: dict[str, Any] = {
     "triangle_centrality": "v",
     "triangles": "v",
     "truss_numbers": "vv",
-    "two_colouring": "v",
+    "two_coloring": "v",
     "vertex_reciprocity": "v",
     "voterank": "v",
     "widest_paths": "v|sv",
@@ -152,7 +152,7 @@ def named(name: str, function: Callable[P, R]) -> Callable[P, R]:
         if labels is None:
             return function(*args, **kwargs)
         given: dict[str, Any] = {**dict(zip(parameters, args, strict=False)), **kwargs}
-        given[first] = {key: B.unlabelled() for key, B in A.items()} if isinstance(A, Mapping) else A.unlabelled()
+        given[first] = {key: B.unlabeled() for key, B in A.items()} if isinstance(A, Mapping) else A.unlabeled()
         by_name = False
         if labels.vertices is not None:
             for parameter in translated:

@@ -165,7 +165,7 @@ def _alone(a: CSR) -> CSR:
 
 
 def _rows(a: CSR) -> SentRows:
-    """Return uncompressed or hypersparse rows as they are sent.  Synchronises for the largest count."""
+    """Return uncompressed or hypersparse rows as they are sent.  Synchronizes for the largest count."""
     p, xp = a.pattern, array_module(a.device)
     assert isinstance(p, (Pattern, HyperPattern))
     counts = xp.diff(p.offsets if isinstance(p, HyperPattern) else p.indptr)

@@ -160,7 +160,7 @@ def packed(u: VectorStore) -> VectorStore:
     return u
 
 
-# -- vectors of neighbouring pieces ----------------------------------------------------------------------
+# -- vectors of neighboring pieces ----------------------------------------------------------------------
 
 
 def concatenated(pieces: Sequence[VectorStore], engine: str, device: str) -> VectorStore:

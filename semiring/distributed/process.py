@@ -97,7 +97,7 @@ def choose_gpu(environment: MutableMapping[str, str] = os.environ, count: int | 
 
 
 def _gpus() -> int:
-    """Return the number of GPUs, without initialising CUDA in this process."""
+    """Return the number of GPUs, without initializing CUDA in this process."""
     for name in ("libnvidia-ml.so.1", "nvml.dll"):
         with contextlib.suppress(OSError, AttributeError):
             library, count = ctypes.CDLL(name), ctypes.c_uint(0)

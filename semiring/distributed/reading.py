@@ -124,7 +124,7 @@ def read(
     made = _read_by_one(path, grid, options) if made is None else made
     if not isinstance(made, Matrix) or (placement in (None, "device") and compress is None):
         return made
-    return made.with_store(_placed(grid, made.store, placement, compress))._labelled(made)
+    return made.with_store(_placed(grid, made.store, placement, compress))._labeled(made)
 
 
 def _text_reader(path: PathLike, kind: str, options: dict[str, Any]) -> Callable[..., Any] | None:

@@ -82,7 +82,7 @@ def read_edges(
         assert found is not None
         edges = _numbered(grid, layout, share, *found)
         if relabel:
-            edges, labels = _relabelled(grid, edges)
+            edges, labels = _relabeled(grid, edges)
             if bipartite:
                 edges, labels = _in_two_sets(grid, edges, labels, (True, True))
     edges = _with_weights(grid, edges, dtype)
@@ -95,7 +95,7 @@ def read_edges(
     else:
         shape = (_rows_for(grid, edges, layout.base),) * 2
     edges = replace(edges, nrows=shape[0], ncols=shape[1])
-    edges = edges if directed and not symmetric else grid.together(edges.symmetrised)
+    edges = edges if directed and not symmetric else grid.together(edges.symmetrized)
     if dup_op is None and not isinstance(edges.values, np.ndarray):
         dup_op = "any"
     made = _assembled(grid, edges, dup_op)
@@ -184,7 +184,7 @@ def _numbered(grid: Grid, layout: EdgeLayout, share: Share, ends: Any, weights: 
     return FileTriples(0, 0, ends[0] - first, ends[1] - first, values, line_of, layout.name)
 
 
-def _relabelled(grid: Grid, edges: FileTriples) -> tuple[FileTriples, NDArray[np.int64]]:
+def _relabeled(grid: Grid, edges: FileTriples) -> tuple[FileTriples, NDArray[np.int64]]:
     """Number the ids of all processes in ascending order.  Collective."""
     found = grid.all.gather_all(np.unique(np.concatenate([edges.rows, edges.cols])))
     ids = np.unique(np.concatenate(found))

@@ -92,7 +92,7 @@ def repeated_position(rows: Array, cols: Array | None = None) -> DuplicateIndex:
 
 
 def divided(keys: Array, owner: Array, count: int, device: str) -> tuple[Array, list[int]]:
-    """Return a stable order of entries by their owner, and the bounds of each owner's in it.  Synchronises."""
+    """Return a stable order of entries by their owner, and the bounds of each owner's in it.  Synchronizes."""
     xp = array_module(device)
     order = xp.argsort(owner, kind="stable")
     ends = xp.searchsorted(owner[order], xp.arange(count + 1))

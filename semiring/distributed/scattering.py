@@ -54,7 +54,7 @@ def scatter(A: S, grid: Grid) -> S:
         raise InvalidType(f"scatter: expected a Matrix or a Vector, got {type(A).__name__}")
     if in_parts(A.device):
         raise InvalidValue(f"scatter: the {type(A).__name__} is on a grid already ({A.device})")
-    return A.with_store(grid.take(A.to(grid.local).store))._labelled_as(A)
+    return A.with_store(grid.take(A.to(grid.local).store))._labeled_as(A)
 
 
 def taken(store: Any, grid: Grid) -> Any:
@@ -100,7 +100,7 @@ def gather(A: S) -> S:
     given: Any = A
     if not isinstance(given, (Matrix, Vector)) or not in_parts(given.device):
         raise InvalidType(f"gather: expected a Matrix or a Vector on a grid, got {A!r:.60}")
-    return A.with_store(grid_of(given).whole(A.store))._labelled_as(A)
+    return A.with_store(grid_of(given).whole(A.store))._labeled_as(A)
 
 
 def gathered(store: Any) -> Any:

@@ -13,7 +13,7 @@ from .grid import Grid
 
 @contextmanager
 def accounted(grid: Grid) -> Iterator[None]:
-    """Note what this process sends inside the block in the record of the current call.  Synchronises on the GPU."""
+    """Note what this process sends inside the block in the record of the current call.  Synchronizes on the GPU."""
     wait, now = recording.waiter(grid.engine), grid.traffic
     wait()
     before = replace(now)

@@ -193,11 +193,11 @@ def _gaps(u: IndexList) -> Array:
     """Return the bytes of the gaps."""
     xp = array_module(u.device)
     gaps = xp.diff(u.indices, prepend=u.indices.dtype.type(0))
-    if int(gaps.max()) < _LONGEST:  # synchronises
+    if int(gaps.max()) < _LONGEST:  # synchronizes
         return gaps.astype(np.uint8)
     fillers = gaps // _LONGEST
     at = xp.cumsum(fillers + 1) - 1
-    found = xp.full(int(at[-1]) + 1, _LONGEST, np.uint8)  # synchronises
+    found = xp.full(int(at[-1]) + 1, _LONGEST, np.uint8)  # synchronizes
     found[at] = gaps - _LONGEST * fillers
     return found
 

@@ -65,7 +65,7 @@ def write(path: PathLike, A: Matrix | Vector) -> None:
     Notes
     -----
     Cost O(bytes of the part).  Memory for ``.srb``: uncompressed rows of one part, twice.  Compressed rows are written
-    to ``.srb`` uncompressed.  Copies arrays in GPU memory to the host, and synchronises.
+    to ``.srb`` uncompressed.  Copies arrays in GPU memory to the host, and synchronizes.
 
     Examples
     --------

@@ -41,7 +41,7 @@ class Encoder:
 
     Notes
     -----
-    Cost O(entries), and O(rows).  Each slice synchronises on the GPU.
+    Cost O(entries), and O(rows).  Each slice synchronizes on the GPU.
     """
 
     def __init__(
@@ -111,7 +111,7 @@ class _Stream:
         self._whole = None if used is None else self._empty(used)
 
     def _empty(self, used: int) -> Array:
-        """Allocate `used` elements and initialise the padding behind them."""
+        """Allocate `used` elements and initialize the padding behind them."""
         definition = DEFINITIONS[self.codec]
         size, dtype = used + definition.padding, definition.element
         whole = locked_empty(size, dtype) if self._leaves else array_module(self.device).empty(size, dtype)
@@ -119,11 +119,11 @@ class _Stream:
         return whole
 
     def add(self, part: Array) -> None:
-        """Append a part.  Synchronises if the stream is in host memory."""
+        """Append a part.  Synchronizes if the stream is in host memory."""
         if self._whole is None:
             self._parts.append(placed(part, "host", self.device) if self._leaves else part)
         elif self._leaves:
-            download(part, self._whole[self.used : self.used + part.size])  # synchronises
+            download(part, self._whole[self.used : self.used + part.size])  # synchronizes
         else:
             self._whole[self.used : self.used + part.size] = part
         self.used += int(part.size)
@@ -140,7 +140,7 @@ class _Stream:
 
 
 def measured(slices: Iterable[Rows], ncols: int, codec: Codec, engine: str) -> int:
-    """Return the exact number of stream elements, without padding, for rows given in slices.  Synchronises."""
+    """Return the exact number of stream elements, without padding, for rows given in slices.  Synchronizes."""
     partitioner = TilePartitioner(ncols, "cuda" if engine == "cuda" else "cpu")
     used = 0
     for rows in slices:
@@ -160,7 +160,7 @@ def _used(tiles: Tiles | None, codec: Codec, engine: str) -> int:
     elements = DEFINITIONS[codec].elements_of_number
     if elements is not None and tiles.before >= 0:
         # The first row continues the previous slice: its first number is a gap, but the engine has measured a column.
-        first = int(to_host(pattern.indices[:1])[0])  # synchronises
+        first = int(to_host(pattern.indices[:1])[0])  # synchronizes
         used += elements(first - tiles.before) - elements(first)
     return used
 

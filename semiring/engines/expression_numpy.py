@@ -1,6 +1,6 @@
 """Expressions on NumPy arrays: the semantics of each function of the language, and evaluation of whole operators.
 
-This is the reference definition for the compiled engines. It is not optimised for speed.
+This is the reference definition for the compiled engines. It is not optimized for speed.
 """
 
 from __future__ import annotations
@@ -398,7 +398,7 @@ _COMPARISONS: Final[dict[type[ast.cmpop], Callable[..., Array]]] = {
 
 
 def evaluate(expr: Expression, variables: Mapping[str, ArrayLike], z: object) -> Array:
-    """Return the value of a normalised expression.
+    """Return the value of a normalized expression.
 
     Parameters
     ----------
@@ -441,4 +441,4 @@ def _value(node: ast.expr, variables: Mapping[str, Array]) -> Array:
             return _COMPARISONS[type(operation)](_value(left, variables), _value(right, variables))
         case ast.Call(func=ast.Name(id=name), args=arguments):
             return FUNCTIONS[name](*(_value(argument, variables) for argument in arguments))
-    raise AssertionError(f"not a normalised expression: {ast.dump(node)}")
+    raise AssertionError(f"not a normalized expression: {ast.dump(node)}")

@@ -15,7 +15,7 @@ from .spec import Link, ScalarResult
 
 @record
 class LinkSample(Spec):
-    """Hook each row to up to `count` of its neighbours, chosen by the engine for lowest cost.
+    """Hook each row to up to `count` of its neighbors, chosen by the engine for lowest cost.
 
     forest, pattern: as in `Link`.  The forest of the result is flat.
     """
@@ -28,14 +28,14 @@ class LinkSample(Spec):
 
 @record
 class LinkSampleResult:
-    """The new forest.  Every row is hooked to its neighbours at positions [0, visited), possibly also to others."""
+    """The new forest.  Every row is hooked to its neighbors at positions [0, visited), possibly also to others."""
 
     store: VectorStore
     visited: int
 
 
 def link_first(q: LinkSample, engine: str) -> LinkSampleResult:
-    """Hook every row to its first neighbour in one pass, to its second in the next, and so on.
+    """Hook every row to its first neighbor in one pass, to its second in the next, and so on.
 
     Each pass ends with flat trees, so that the next pass finds every root in one step.
     """
@@ -51,7 +51,7 @@ class LinkAll(Spec):
 
     forest, pattern: as in `Link`.  count: as in `LinkSample`.
     skips: whether the rows of the most frequent tree of the sample are not visited any further.  The structure is then
-        symmetric: a skipped row is in one tree with its neighbours, or the neighbour visits it.
+        symmetric: a skipped row is in one tree with its neighbors, or the neighbor visits it.
 
     For engines `ops.link` makes the three requests.  A grid of processes implements this one, so that the processes
     exchange their hooks once.

@@ -46,7 +46,7 @@ def random_keys(seed: int, rows: Any, columns: Any) -> Any:
 
 
 def _mix(x: Any) -> Any:
-    """Return the finaliser of splitmix64: every bit of the result depends on every bit of x."""
+    """Return the finalizer of splitmix64: every bit of the result depends on every bit of x."""
     x = (x ^ (x >> np.uint64(30))) * _FIRST
     x = (x ^ (x >> np.uint64(27))) * _SECOND
     return x ^ (x >> np.uint64(31))

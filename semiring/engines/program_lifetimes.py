@@ -43,9 +43,9 @@ class Lifetimes:
         self._followed: set[int] = set()
         self._multiplied: set[int] = set()
         self._outputs = {id(part) for item in program.outputs for part in halves(item)}
-        self._analyse()
+        self._analyze()
 
-    def _analyse(self) -> None:
+    def _analyze(self) -> None:
         self._position = 0
         for item in self.program.inputs:
             self._define(item, (), ())

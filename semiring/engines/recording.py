@@ -78,7 +78,7 @@ def recorded(operation: str, kernel: str, engine: str, function: Callable[[Any],
 
 
 def _timed(operation: str, kernel: str, engine: str, function: Callable[[Any], Any], spec: Spec) -> Any:
-    """Return ``function(spec)`` and record the call with its time and facts.  Synchronises."""
+    """Return ``function(spec)`` and record the call with its time and facts.  Synchronizes."""
     with timed(operation, kernel, engine) as record:
         result = function(spec)
     record.details = {**_facts(spec, result), **record.details}
@@ -87,7 +87,7 @@ def _timed(operation: str, kernel: str, engine: str, function: Callable[[Any], A
 
 @contextmanager
 def timed(operation: str, kernel: str, engine: str, **details: Any) -> Iterator[Call]:
-    """Record the block as one call, unless it raises.  Only while there is a log.  Synchronises."""
+    """Record the block as one call, unless it raises.  Only while there is a log.  Synchronizes."""
     log, containing = LOG.get(), _current.get()
     assert log is not None
     record = Call(operation, kernel, 0.0, details, 0 if containing is None else containing.depth + 1)
@@ -176,6 +176,6 @@ def waiter(engine: str) -> Callable[[], None]:
     cupy = importlib.import_module("cupy")
 
     def wait() -> None:
-        cupy.cuda.get_current_stream().synchronize()  # synchronises: only under explain, to time the call
+        cupy.cuda.get_current_stream().synchronize()  # synchronizes: only under explain, to time the call
 
     return wait

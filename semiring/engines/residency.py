@@ -77,7 +77,7 @@ def is_resident(a: CSR) -> bool:
 def resident_rows(a: CSR, first: int, last: int) -> CSR:
     """Return rows `first` to `last` (exclusive) as an uncompressed matrix; only these rows are decoded.
 
-    If the matrix is uncompressed, only the offsets are copied.  Cost O(entries of the rows).  Synchronises.
+    If the matrix is uncompressed, only the offsets are copied.  Cost O(entries of the rows).  Synchronizes.
     """
     (part,) = registry.run(Slices(a, (first, last), (0,)), engine_for(a.device))
     return cast(CSR, part)
@@ -87,16 +87,16 @@ def columns_around(a: CSR, row: int, col: int) -> tuple[Array, int]:
     """Return ascending columns of `row` that include `col` if it is stored, and the entry number of the first.
 
     Uncompressed rows: all columns, not copied.  Full rows: the column itself.  A bitmap: the column, if its bit is set,
-    and the number of its value.  Rows in tiles: one tile, found in `base`.  Others: the row is decoded.  Synchronises.
+    and the number of its value.  Rows in tiles: one tile, found in `base`.  Others: the row is decoded.  Synchronizes.
     """
     if isinstance(a.pattern, HyperPattern):
         return _columns_of_listed(a.pattern, row)
     if isinstance(a.pattern, BitmapPattern):
         position = row * a.ncols + col
-        word = int(to_host(a.pattern.words[position >> 5 : (position >> 5) + 1])[0])  # synchronises
+        word = int(to_host(a.pattern.words[position >> 5 : (position >> 5) + 1])[0])  # synchronizes
         present = word >> (position & 31) & 1
         return np.array([col] if present else [], dtype=index_dtype(a.ncols)), position
-    begin, end = (int(p) for p in to_host(a.indptr[row : row + 2]))  # synchronises
+    begin, end = (int(p) for p in to_host(a.indptr[row : row + 2]))  # synchronizes
     if isinstance(a.pattern, Pattern):
         return a.pattern.indices[begin:end], begin
     if begin == end:
@@ -113,12 +113,12 @@ def entries_between(a: CSR, first: int, last: int) -> tuple[Array, Array, Array]
     """Return rows, columns and values of the entries numbered `first` to `last` (exclusive), as arrays on the host.
 
     Cost O(log nrows) an entry; of compressed rows, the tiles that hold the entries are decoded, of
-    bitmaps the rows.  Synchronises.
+    bitmaps the rows.  Synchronizes.
     """
     xp, pattern = array_module(a.device), a.pattern
     offsets = pattern.offsets if isinstance(pattern, HyperPattern) else pattern.indptr
     at = xp.searchsorted(offsets, xp.arange(first, last, dtype=offsets.dtype), side="right") - 1
-    rows = to_host(pattern.rows[at] if isinstance(pattern, HyperPattern) else at)  # synchronises
+    rows = to_host(pattern.rows[at] if isinstance(pattern, HyperPattern) else at)  # synchronizes
     if isinstance(pattern, BitmapPattern) and first < last:
         part = resident_rows(a, int(rows[0]), int(rows[-1]) + 1)
         low = int(to_host(offsets[int(rows[0])]))
@@ -148,11 +148,11 @@ def _decoded(pattern: CompressedPattern, rows: Array, first: int, last: int) -> 
 
 
 def _columns_of_listed(pattern: HyperPattern, row: int) -> tuple[Array, int]:
-    """Return the columns of a row and the entry number of the first; none if the row is not listed.  Synchronises."""
+    """Return the columns of a row and the entry number of the first; none if the row is not listed.  Synchronizes."""
     rows, xp = pattern.rows, array_module(pattern.device)
     if rows.size <= _FEW:  # a copy takes less time than a search on a GPU
         rows, xp = to_host(rows), np
-    at = int(to_host(xp.searchsorted(rows, xp.asarray([row], dtype=rows.dtype)))[0])  # synchronises
+    at = int(to_host(xp.searchsorted(rows, xp.asarray([row], dtype=rows.dtype)))[0])  # synchronizes
     if at == rows.size or int(to_host(rows[at : at + 1])[0]) != row:
         return pattern.indices[:0], 0
     begin, end = (int(p) for p in to_host(pattern.offsets[at : at + 2]))

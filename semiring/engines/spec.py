@@ -166,7 +166,7 @@ ScalarResult = np.generic | None | Callable[[], np.generic | None]
 
 
 def scalar_value(result: ScalarResult) -> np.generic | None:
-    """Return the value of a scalar result.  Synchronises if it is still on the device."""
+    """Return the value of a scalar result.  Synchronizes if it is still on the device."""
     return result() if callable(result) else result
 
 
@@ -255,7 +255,7 @@ class Transpose(Spec):
 
 @record
 class IsSymmetric(Spec):
-    """True if a(j, i) is present wherever a(i, j) is.  Values are not compared.  Synchronises."""
+    """True if a(j, i) is present wherever a(i, j) is.  Values are not compared.  Synchronizes."""
 
     name: ClassVar[str] = "is_symmetric"
     pattern: AnyPattern
@@ -383,7 +383,7 @@ class ClosureResult:
 
 @record
 class Link(Spec):
-    """Union-find over rows: for every row i and each neighbour j at positions [first, last) of the row, hook i and j.
+    """Union-find over rows: for every row i and each neighbor j at positions [first, last) of the row, hook i and j.
 
     forest: int vector, full: forest[v] <= v is the parent of v; roots have forest[v] == v.  The result is a new forest
     in which both endpoints of each visited entry have the same root, and every tree is flat.
@@ -399,6 +399,6 @@ class Link(Spec):
     skip: int | ScalarResult
 
     def skipped(self) -> int | None:
-        """Return `skip` as a host value.  Synchronises if it is on the device."""
+        """Return `skip` as a host value.  Synchronizes if it is on the device."""
         label = self.skip() if callable(self.skip) else self.skip
         return None if label is None else int(label)

@@ -31,7 +31,7 @@ class Concat(Spec):
     tiles: tuple[CSR, ...]
 
     def alone(self, n: int) -> bool:
-        """Return whether tile n is the only one in its rows, so that its entries stay neighbours."""
+        """Return whether tile n is the only one in its rows, so that its entries stay neighbors."""
         return all(row != self.rows[n] for m, row in enumerate(self.rows) if m in (n - 1, n + 1))
 
 

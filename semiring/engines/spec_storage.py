@@ -27,7 +27,7 @@ class Encode(Spec):
 
 @record
 class MeasureCompressed(Spec):
-    """The exact number of bytes of all arrays that `Encode` would create, padding included.  Synchronises."""
+    """The exact number of bytes of all arrays that `Encode` would create, padding included.  Synchronizes."""
 
     name: ClassVar[str] = "measure_compressed"
     decodable: ClassVar[bool] = False
@@ -39,7 +39,7 @@ class MeasureCompressed(Spec):
 class CheckCompressed(Spec):
     """Validation of a whole compressed pattern: None if well formed, else InvalidFormat naming array and position.
 
-    No read is out of bounds, whatever the arrays contain.  Synchronises.
+    No read is out of bounds, whatever the arrays contain.  Synchronizes.
     """
 
     name: ClassVar[str] = "check_compressed"

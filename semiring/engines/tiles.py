@@ -32,7 +32,7 @@ class TilePartitioner:
         self._before = -1
 
     def feed(self, indptr: Array, indices: Array) -> Tiles | None:
-        """Return the tiles that these rows complete, or None.  Offsets begin at 0.  Synchronises."""
+        """Return the tiles that these rows complete, or None.  Offsets begin at 0.  Synchronizes."""
         xp, kept = array_module(self.device), int(self._indices.size)
         indptr = to_device(indptr, self.device).astype(np.int64, copy=False)
         indices = to_device(indices, self.device).astype(index_dtype(self.ncols), copy=False)
@@ -79,4 +79,4 @@ class TilePartitioner:
     def _ends(self, indptr: Array, total: int) -> int:
         """Return the first position whose offset is `total`: empty rows after it are irrelevant."""
         xp: Any = array_module(self.device)
-        return int(to_host(xp.searchsorted(indptr, xp.asarray([total])))[0])  # synchronises
+        return int(to_host(xp.searchsorted(indptr, xp.asarray([total])))[0])  # synchronizes

@@ -89,7 +89,7 @@ def vector(
 
 
 def is_crowded(store: Any) -> bool:
-    """Return whether a vector has one entry in 16 or more.  May synchronise."""
+    """Return whether a vector has one entry in 16 or more.  May synchronize."""
     return bool(store.nvals * 16 >= store.size > 0)
 
 

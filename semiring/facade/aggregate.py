@@ -115,7 +115,7 @@ def _search(a: Matrix, aggregator: Any) -> Vector:
 def _modes(a: Matrix) -> Vector:
     """Return the most frequent value of each row, of several the smallest.
 
-    In a sorted row equal values are neighbours.  A value that differs from the one before begins a run; the running
+    In a sorted row equal values are neighbors.  A value that differs from the one before begins a run; the running
     maximum of these places is where the run of each entry begins.
     """
     values, _ = a.sort()

@@ -88,7 +88,7 @@ def transposed(labels: AxisLabels | None) -> AxisLabels | None:
 
 
 def taken(labels: Labels | None, index: Index) -> Labels | None:
-    """Return the labels at the positions of an index; None if one occurs twice.  Synchronises."""
+    """Return the labels at the positions of an index; None if one occurs twice.  Synchronizes."""
     if labels is None or index.is_all:
         return labels
     if index.array is None:
@@ -130,7 +130,7 @@ def named_duplicate(where: str, error: DuplicateIndex, rows: Labels | None, colu
     return DuplicateIndex(f"{text}; say how to combine values with dup_op=", place=error.place)
 
 
-class Labelled:
+class Labeled:
     """The labels of the axes and the values of an object."""
 
     __slots__ = ("_labels",)
@@ -219,7 +219,7 @@ class Labelled:
         held[axis] = labels
         self._labels = known(tuple(held))
 
-    def _labelled(self, *operands: Any) -> Self:
+    def _labeled(self, *operands: Any) -> Self:
         """Pass on the labels of the operands of an element-wise operation; returns this."""
         for operand in operands:
             if getattr(operand, "_labels", None) is not None:
@@ -227,20 +227,20 @@ class Labelled:
                 break
         return self
 
-    def _labelled_as(self, other: Any) -> Self:
+    def _labeled_as(self, other: Any) -> Self:
         """Pass on the labels of axes and values of an object of the same kind and shape; returns this."""
         if other._labels is not None:
             self._labels = other._labels
         return self
 
-    def _labelled_product(self, a: Any, b: Any) -> Self:
+    def _labeled_product(self, a: Any, b: Any) -> Self:
         """Pass on the labels of the outer axes of the operands of a product; returns this."""
         if a._labels is not None or b._labels is not None:
             self._labels = of_product(a, b)
         return self
 
 
-class LabelledMatrix(Labelled):
+class LabeledMatrix(Labeled):
     """The labels of rows and of columns."""
 
     __slots__ = ()

@@ -97,7 +97,7 @@ def linked(cls: Any, *parts: Any) -> Any:
     plan, chain = link(*parts)
     made = cls._new(None, plan)
     made._chain = chain
-    return made._labelled_product(*parts[1:3]) if parts[0] == "product" else made._labelled(*parts[1:3])
+    return made._labeled_product(*parts[1:3]) if parts[0] == "product" else made._labeled(*parts[1:3])
 
 
 class WithDefaults(NamedTuple):

@@ -50,7 +50,7 @@ def concat(tiles: Sequence[Any], dtype: Any = None, *, name: str | None = None) 
 
     Notes
     -----
-    Cost O(entries + rows of all tiles).  Tiles of other storage kinds are copied first.  Synchronises only for these.
+    Cost O(entries + rows of all tiles).  Tiles of other storage kinds are copied first.  Synchronizes only for these.
 
     Examples
     --------
@@ -106,7 +106,7 @@ def hstack(parts: Sequence[Any], dtype: Any = None, *, name: str | None = None) 
 
     Notes
     -----
-    Cost and synchronisation as `concat`.
+    Cost and synchronization as `concat`.
 
     Examples
     --------
@@ -134,7 +134,7 @@ def vstack(parts: Sequence[Any], dtype: Any = None, *, name: str | None = None) 
 
     Notes
     -----
-    Cost and synchronisation as `concat`.
+    Cost and synchronization as `concat`.
 
     Examples
     --------
@@ -213,7 +213,7 @@ def reposition(
 
     Notes
     -----
-    Cost O(nrows + nvals).  Synchronises if entries may be dropped.
+    Cost O(nrows + nvals).  Synchronizes if entries may be dropped.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """Convert edges to three arrays: from lists, arrays, and the columns of tables.
 
 A table is anything with named columns: a pandas or polars frame, an Arrow table or record batch, an object with the
-Arrow stream interface (which pyarrow reads), a dictionary of columns, a structured NumPy array.  A table is recognised
+Arrow stream interface (which pyarrow reads), a dictionary of columns, a structured NumPy array.  A table is recognized
 by its interface, so that none of these libraries is needed.
 
 Ambiguous input raises InvalidValue: more columns than (source, target) or (source, target, weight) unless they are
@@ -269,7 +269,7 @@ def _vertices(where: str, array: Any) -> Any:
         xp = array_module(device_of(array))
         # Beyond 2**53 a float is not an exact integer; NaN and infinities fail the comparison.
         exact = (xp.abs(array) <= 2.0**53) & (array == xp.trunc(array))
-        if bool(to_host(exact.all())):  # synchronises on the GPU
+        if bool(to_host(exact.all())):  # synchronizes on the GPU
             return array.astype(np.int64)
         wrong = array[~exact][:1]
         raise InvalidValue(f"{_PLACE}: {where} must hold vertices, which are integers, got {to_host(wrong)[0]}; {_IDS}")

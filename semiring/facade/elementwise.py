@@ -129,12 +129,12 @@ class Elementwise(Sparse[Any]):
         """
         other = self._partner(other)
         plan = ewise_union(self.store, other.store, op, scalar(left_default), scalar(right_default))
-        return self._deliver(plan, writing, self._kind_with(other))._labelled(self, other)
+        return self._deliver(plan, writing, self._kind_with(other))._labeled(self, other)
 
     def _ewise(self, operation: Any, other: Any, op: Any, writing: Writing) -> Self:
         other = self._partner(other)
         plan = operation(self.store, other.store, op)
-        return self._deliver(plan, writing, self._kind_with(other))._labelled(self, other)  # type: ignore[no-any-return]
+        return self._deliver(plan, writing, self._kind_with(other))._labeled(self, other)  # type: ignore[no-any-return]
 
     def _partner(self, other: Any) -> Any:
         """Return the other operand, a Matrix or a Vector; an array becomes one; InvalidType for anything else."""
@@ -176,7 +176,7 @@ class Elementwise(Sparse[Any]):
         {0: 100, 2: 102}
         """
         plan = apply(self.store, op, left=scalar(left), right=scalar(right))
-        return self._deliver(plan, writing)._labelled(self)  # type: ignore[no-any-return]
+        return self._deliver(plan, writing)._labeled(self)  # type: ignore[no-any-return]
 
     def select(self, op: Any, thunk: Any = None, **writing: Unpack[Writing]) -> Self:
         """Return the entries for which op(self(i, j), i, j, thunk) holds.
@@ -206,9 +206,9 @@ class Elementwise(Sparse[Any]):
             if thunk is not None:
                 raise InvalidType("select: a mask has no thunk")
             plan = self._masked(MaskView(as_mask(op)))
-            return self._deliver(plan, writing)._labelled_as(self)  # type: ignore[no-any-return]
+            return self._deliver(plan, writing)._labeled_as(self)  # type: ignore[no-any-return]
         plan = select(self._source, op, scalar(thunk))
-        return self._deliver(plan, writing)._labelled_as(self)  # type: ignore[no-any-return]
+        return self._deliver(plan, writing)._labeled_as(self)  # type: ignore[no-any-return]
 
     def _with_operator(self, operator: Any, *rest: Any, **options: Any) -> Any:
         """Return the result of an operator called on this: ``min_plus(A @ B @ C)``, ``minus(A | B)``, ``tril(A, -1)``.
@@ -220,7 +220,7 @@ class Elementwise(Sparse[Any]):
         chain = self._chain
         wanted = _KINDS.get(type(operator), "ewise")
         if chain is not None and chain.kind == wanted and not rest and "left" not in options:
-            return self._new(None, chain.rebound(with_defaults(operator, options)))._labelled_as(self)
+            return self._new(None, chain.rebound(with_defaults(operator, options)))._labeled_as(self)
         if wanted == "apply" or (wanted == "ewise" and len(rest) + ("left" in options) == 1):
             if "thunk" in options:
                 options["right"] = options.pop("thunk")

@@ -54,7 +54,7 @@ def explain() -> Iterator[Log]:
 
     Notes
     -----
-    Inside the block each call on the GPU is waited for, so that its time excludes other calls: synchronises.
+    Inside the block each call on the GPU is waited for, so that its time excludes other calls: synchronizes.
 
     Examples
     --------

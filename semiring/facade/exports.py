@@ -56,7 +56,7 @@ def to_coo(
     -----
     Arrays of this vector's device, which it may share: NumPy arrays are read-only, CuPy arrays must not be written
     to.  Cost O(nvals) and 8 bytes an entry for int64 indices, with ``index_dtype=None`` O(1); O(size) for a bitmap,
-    and O(nvals) for one value that all share.  Synchronises on the GPU for a bitmap.
+    and O(nvals) for one value that all share.  Synchronizes on the GPU for a bitmap.
 
     Examples
     --------
@@ -71,7 +71,7 @@ def to_coo(
 
 
 def to_dict(self: Vector) -> dict[int, Any]:
-    """{index: value} of all entries, as Python numbers.  Synchronises on the GPU.
+    """{index: value} of all entries, as Python numbers.  Synchronizes on the GPU.
 
     Examples
     --------

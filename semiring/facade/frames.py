@@ -30,7 +30,7 @@ def to_pandas(self: Matrix | Vector) -> Any:
 
     Notes
     -----
-    Cost O(nvals); values are not copied.  Entries are by row and then by column.  Synchronises, and copies to the host.
+    Cost O(nvals); values are not copied.  Entries are by row and then by column.  Synchronizes, and copies to the host.
     `Matrix.from_edgelist` reads the frame of a Matrix back.
 
     Examples
@@ -52,7 +52,7 @@ def to_polars(self: Matrix | Vector) -> Any:
 
     Notes
     -----
-    Cost and synchronisation as `to_pandas`.
+    Cost and synchronization as `to_pandas`.
 
     Examples
     --------
@@ -75,7 +75,7 @@ def to_arrow(self: Matrix | Vector) -> Any:
 
     Notes
     -----
-    Cost and synchronisation as `to_pandas`.
+    Cost and synchronization as `to_pandas`.
 
     Examples
     --------

@@ -136,7 +136,7 @@ def reduce_by(
     O(size + nvals), without a sort: values of up to 8 bytes, and sums of complex128, are combined by atomics on the GPU
     if the monoid is commutative, in an order that may differ from run to run (which changes floating sums alone).
     Groups of any size cost the same if one instruction combines (sums of 32 and 64 bits, min and max of such integers);
-    else entries of a very large group wait for each other.  On the GPU it synchronises, to check the labels.  `mode`
+    else entries of a very large group wait for each other.  On the GPU it synchronizes, to check the labels.  `mode`
     and `first`, and aggregators of the user, sort the entries.
 
     Examples
@@ -183,7 +183,7 @@ def minloc_by(self: Vector, labels: Any, *, size: int | None = None) -> tuple[Ve
     Notes
     -----
     Of equal values the first wins, so all engines return the same.  NaN is behind all numbers.  Cost O(size + nvals),
-    without a sort; on one thread of the CPU engine.  On the GPU it synchronises, to check the labels.
+    without a sort; on one thread of the CPU engine.  On the GPU it synchronizes, to check the labels.
 
     Examples
     --------

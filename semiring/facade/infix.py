@@ -179,7 +179,7 @@ class Infix(Elementwise):
             return self.ewise_mult(other, op) if isinstance(other, Infix) else self._foreign(other, op)
         store, bound = self.store, scalar(other)
         result = self._new(None, apply(store, op, right=bound))
-        result._labelled(self)
+        result._labeled(self)
         result._chain = Chain("compare", lambda by: select(store, by.operator(op), bound))
         return result
 

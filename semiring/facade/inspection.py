@@ -51,7 +51,7 @@ class Contents(Exchange[StoreT], Generic[StoreT]):
 
     @property
     def nvals(self) -> int:
-        """The number of stored entries.  Synchronises if it has not been read from the GPU yet.
+        """The number of stored entries.  Synchronizes if it has not been read from the GPU yet.
 
         Examples
         --------
@@ -126,7 +126,7 @@ class Contents(Exchange[StoreT], Generic[StoreT]):
         return self.store.iso
 
     def wait(self, how: str = "materialize") -> Self:
-        """Execute a pending operation and wait until the device has finished; returns this object.  Synchronises.
+        """Execute a pending operation and wait until the device has finished; returns this object.  Synchronizes.
 
         Parameters
         ----------
@@ -152,7 +152,7 @@ class Contents(Exchange[StoreT], Generic[StoreT]):
         if self.store.device == "cuda":
             import cupy
 
-            cupy.cuda.get_current_stream().synchronize()  # synchronises
+            cupy.cuda.get_current_stream().synchronize()  # synchronizes
         return self
 
     def to(self, device: str | None = None, *, placement: str | None = None) -> Self:
@@ -179,7 +179,7 @@ class Contents(Exchange[StoreT], Generic[StoreT]):
 
         Notes
         -----
-        Cost O(nbytes) if it moves.  From the GPU it synchronises.  NumPy arrays are page-locked in place, and copied
+        Cost O(nbytes) if it moves.  From the GPU it synchronizes.  NumPy arrays are page-locked in place, and copied
         only if the system cannot lock them; they stay locked until the last array over them is deleted.  Row offsets,
         and the anchors of compressed rows, always reside in the memory of the device.
 
@@ -203,7 +203,7 @@ class Contents(Exchange[StoreT], Generic[StoreT]):
         else:
             with allocating("to", target or store.device):
                 made = store.to(target or store.device)
-        return self if made is store else self._new(made, name=self.name)._labelled_as(self)
+        return self if made is store else self._new(made, name=self.name)._labeled_as(self)
 
     # -- copies and comparison ---------------------------------------------------------------------------
 
@@ -235,11 +235,11 @@ class Contents(Exchange[StoreT], Generic[StoreT]):
         """
         target = self._described.dtype if dtype is None else dtypes.lookup(dtype)
         if clear:
-            return self._new(emptied(self.store, target), name=name)._labelled_as(self)
+            return self._new(emptied(self.store, target), name=name)._labeled_as(self)
         store = self.store
         if mask is not None:
             store = plan_of("dup", store).into(None, as_write(mask))
-        return self._new(cast_store(store, target, engine_for(store.device)), name=name)._labelled_as(self)
+        return self._new(cast_store(store, target, engine_for(store.device)), name=name)._labeled_as(self)
 
     def new(self, dtype: Any = None, *, mask: Any = None, input_mask: Any = None, name: str | None = None) -> Self:
         """Return a copy, by python-graphblas's name.
@@ -297,7 +297,7 @@ class Contents(Exchange[StoreT], Generic[StoreT]):
         self._become(emptied(self.store))
 
     def isequal(self, other: Self | Dense, *, check_dtype: bool = False) -> bool:
-        """Return True if both have one shape and the same entries with equal values (NaN equals NaN).  Synchronises.
+        """Return True if both have one shape and the same entries with equal values (NaN equals NaN).  Synchronizes.
 
         Parameters
         ----------
@@ -323,7 +323,7 @@ class Contents(Exchange[StoreT], Generic[StoreT]):
     def isclose(
         self, other: Self | Dense, *, rel_tol: float = 1e-7, abs_tol: float = 0.0, check_dtype: bool = False
     ) -> bool:
-        """Return True if both have one shape and the same entries, with values that agree closely.  Synchronises.
+        """Return True if both have one shape and the same entries, with values that agree closely.  Synchronizes.
 
         Parameters
         ----------
@@ -372,7 +372,7 @@ class Contents(Exchange[StoreT], Generic[StoreT]):
 
         Notes
         -----
-        Cost O(number of positions).  Synchronises on the GPU.
+        Cost O(number of positions).  Synchronizes on the GPU.
 
         Examples
         --------

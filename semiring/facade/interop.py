@@ -112,7 +112,7 @@ class Exchange(Holder[StoreT], Generic[StoreT]):
 
         Notes
         -----
-        Cost O(nvals).  Synchronises, and copies only the counts from a GPU.
+        Cost O(nvals).  Synchronizes, and copies only the counts from a GPU.
 
         Examples
         --------

@@ -26,7 +26,7 @@ _CHUNK = 1 << 16
 def items(self: Matrix) -> Iterator[tuple[tuple[int, int], Any]]:
     """Yield ((i, j), value) for each entry, row by row, as Python numbers.
 
-    Cost O(nvals), and arrays of all entries in host memory; synchronises on the GPU.
+    Cost O(nvals), and arrays of all entries in host memory; synchronizes on the GPU.
 
     Examples
     --------
@@ -63,7 +63,7 @@ def iter_rows(self: Matrix) -> Iterator[tuple[int, Vector]]:
     """Yield (i, w) for each row that has entries, in order, with w(j) = self(i, j).
 
     Each Vector shares the arrays of this matrix.  Cost O(nrows), or of the listed rows of a
-    hypersparse matrix, and O(1) for each row; synchronises on the GPU before the first.
+    hypersparse matrix, and O(1) for each row; synchronizes on the GPU before the first.
     Where a whole algorithm would iterate, an operation on all rows is many times faster: `reduce_rowwise`, `scan`,
     `sort`, `selectk`.
 

@@ -175,7 +175,7 @@ class Matrix(MatrixOperations):
 
     @property
     def is_symmetric_structure(self) -> bool:
-        """True if (j, i) is stored wherever (i, j) is.  O(nvals log degree) the first time; synchronises.
+        """True if (j, i) is stored wherever (i, j) is.  O(nvals log degree) the first time; synchronizes.
 
         Examples
         --------
@@ -187,7 +187,7 @@ class Matrix(MatrixOperations):
 
     @property
     def is_symmetric(self) -> bool:
-        """True if A(j, i) = A(i, j).  Cost that of a transpose and a comparison, once for a matrix; synchronises.
+        """True if A(j, i) = A(i, j).  Cost that of a transpose and a comparison, once for a matrix; synchronizes.
 
         Examples
         --------
@@ -217,7 +217,7 @@ class Matrix(MatrixOperations):
 
         Notes
         -----
-        Cost O(log degree).  Synchronises on the GPU.
+        Cost O(log degree).  Synchronizes on the GPU.
 
         Examples
         --------
@@ -276,7 +276,7 @@ class Matrix(MatrixOperations):
         """
         made: Any
         if isinstance(key, MaskView):
-            made = self._new(None, self._masked(key))._labelled_as(self)
+            made = self._new(None, self._masked(key))._labeled_as(self)
             made._origin = (self, key)
             return made
         rows, cols = self._split(key)

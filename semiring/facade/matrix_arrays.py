@@ -73,7 +73,7 @@ def from_csr(
 
     Notes
     -----
-    Cost O(nvals), to check and to copy.  On the GPU that synchronises.  NumPy arrays that stay in host memory are
+    Cost O(nvals), to check and to copy.  On the GPU that synchronizes.  NumPy arrays that stay in host memory are
     checked on the GPU slice by slice; with ``copy=False`` those of 32 MB or more are page-locked in place.
     Index types of the result are int32 below 2**31 columns, and below 2**31 entries for `indptr`; else int64.
 
@@ -176,7 +176,7 @@ def from_coo(
 
     Notes
     -----
-    Cost O(k log k) for k triples, twice for ``"mean"``.  On the GPU the checks synchronise.
+    Cost O(k log k) for k triples, twice for ``"mean"``.  On the GPU the checks synchronize.
 
     Examples
     --------
@@ -303,7 +303,7 @@ def build(
 
     Notes
     -----
-    Cost O(k log k) for k triples.  On the GPU the checks synchronise.
+    Cost O(k log k) for k triples.  On the GPU the checks synchronize.
 
     Examples
     --------
@@ -355,7 +355,7 @@ def to_csr(
     -----
     NumPy arrays are read-only, CuPy arrays must not be written to: take copies.  Cost O(nvals + nrows) and 8 bytes
     for each entry and row with int64 indices; with ``index_dtype=None`` O(1), or O(nvals) for one value that all
-    entries share, and for rows that are compressed or not in the memory of the device.  Does not synchronise,
+    entries share, and for rows that are compressed or not in the memory of the device.  Does not synchronize,
     except to execute a pending operation, and for such rows.
 
     Examples

@@ -25,7 +25,7 @@ from ..storage.coerce import extent, sizes
 from ..storage.memory_plan import moved
 from . import matrix_hypersparse
 from .operand import is_empty, is_scalar, scalar
-from .values import labelled, pickled_type
+from .values import labeled, pickled_type
 from .vector import Vector
 from .writing import MaskView, as_mask
 
@@ -58,7 +58,7 @@ def compress(self: M, codec: str = "packed") -> M:
     -----
     Every operation accepts compressed matrices; one that keeps the structure (apply, cast, permute) keeps the codec
     too, any other result is uncompressed.  Cost O(nvals).  Entries outside the memory of the device are encoded slice
-    by slice, and never reside there as a whole: a GPU reads them twice, first to compute the size.  Synchronises.
+    by slice, and never reside there as a whole: a GPU reads them twice, first to compute the size.  Synchronizes.
 
     Source: the layout is described in `semiring.formats.codecs`; packed tiles patch a bit width as PFOR does
     (Zukowski, Héman, Nes, Boncz, "Super-Scalar RAM-CPU Cache Compression", ICDE 2006).
@@ -71,7 +71,7 @@ def compress(self: M, codec: str = "packed") -> M:
     ('ccsr', 'varint', True, True)
     """
     made = compression.compress(self.store, codec)
-    return self if made is self.store else self._new(made, name=self.name)._labelled_as(self)
+    return self if made is self.store else self._new(made, name=self.name)._labeled_as(self)
 
 
 def convert(self: M, to: str) -> M:
@@ -92,7 +92,7 @@ def convert(self: M, to: str) -> M:
     Notes
     -----
     Values are shared, except to and from ``"bitmap"``.  Cost O(nrows) to ``"full"`` and ``"hypersparse"``, and
-    O(nrows ncols) to ``"bitmap"``; to ``"csr"`` O(nvals), or O(nrows) from ``"hypersparse"``.  Synchronises.  For
+    O(nrows ncols) to ``"bitmap"``; to ``"csr"`` O(nvals), or O(nrows) from ``"hypersparse"``.  Synchronizes.  For
     ``"ccsr"`` use `compress`.
 
     A bitmap makes element-wise operations and access to single elements fast where a large share of the positions has
@@ -124,7 +124,7 @@ def decompress(self: M) -> M:
 
     Notes
     -----
-    Cost O(nvals).  Synchronises if the entries reside in host memory, which is decoded slice by slice.
+    Cost O(nvals).  Synchronizes if the entries reside in host memory, which is decoded slice by slice.
 
     Examples
     --------
@@ -133,7 +133,7 @@ def decompress(self: M) -> M:
     ('ccsr', 'csr')
     """
     made = compression.decompress(self.store)
-    return self if made is self.store else self._new(made, name=self.name)._labelled_as(self)
+    return self if made is self.store else self._new(made, name=self.name)._labeled_as(self)
 
 
 def compressed_nbytes(self: Matrix, codec: str = "packed") -> int:
@@ -150,7 +150,7 @@ def compressed_nbytes(self: Matrix, codec: str = "packed") -> int:
 
     Notes
     -----
-    Cost O(nvals): one pass over the entries, which writes nothing; O(1) for a matrix of this codec.  Synchronises.
+    Cost O(nvals): one pass over the entries, which writes nothing; O(1) for a matrix of this codec.  Synchronizes.
 
     Examples
     --------
@@ -278,7 +278,7 @@ def pickled(self: Matrix) -> Any:
     held = whole_of(self.store)
     if isinstance(held.pattern, BitmapPattern):
         slots = held.iso if held.values is None else to_host(cleared(bits_of(held)))
-        return labelled(
+        return labeled(
             self,
             _restore_bitmap,
             (
@@ -296,10 +296,10 @@ def pickled(self: Matrix) -> Any:
     if isinstance(held.pattern, HyperPattern):
         listed = tuple(to_host(getattr(store.pattern, part)) for part in HyperPattern.ARRAYS)
         about = pickled_type(store.dtype), store.shape, self.name, held.placement
-        return labelled(self, matrix_hypersparse.restored, (type(self), listed, values, *about))
+        return labeled(self, matrix_hypersparse.restored, (type(self), listed, values, *about))
     arrays = to_host(store.indptr), to_host(store.indices), values
     described = pickled_type(store.dtype), store.ncols, self.name, held.pattern.codec, held.placement
-    return labelled(self, _restore, (type(self), *arrays, *described))
+    return labeled(self, _restore, (type(self), *arrays, *described))
 
 
 def _restore_bitmap(

@@ -60,7 +60,7 @@ def from_dense(
 
     Notes
     -----
-    Cost O(nrows ncols); O(nrows) for values that are shared.  With a `missing_value` it synchronises on the GPU.
+    Cost O(nrows ncols); O(nrows) for values that are shared.  With a `missing_value` it synchronizes on the GPU.
 
     Examples
     --------

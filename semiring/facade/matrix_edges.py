@@ -82,7 +82,7 @@ def from_edgelist(
     Notes
     -----
     Cost O(k log k) for k edges; columns that hold integers are not copied before they are sorted.  On the GPU the
-    checks synchronise.
+    checks synchronize.
 
     Examples
     --------
@@ -161,7 +161,7 @@ def _check_nan(weights: Any, dtype: Any) -> None:
     if weights.dtype.kind not in "fc":
         return
     at = array_module(device_of(weights)).flatnonzero(weights != weights)[:1]
-    if at.size:  # synchronises on the GPU
+    if at.size:  # synchronizes on the GPU
         raise InvalidValue(f"from_edgelist: the weight of row {int(at[0])} is missing (nan), and {dtype} has no NaN")
 
 
@@ -229,7 +229,7 @@ def to_dicts(self: Matrix, order: str = "rowwise") -> dict[int, dict[int, Any]]:
 
     Notes
     -----
-    Cost O(nvals) objects; synchronises on the GPU.
+    Cost O(nvals) objects; synchronizes on the GPU.
 
     Examples
     --------

@@ -74,7 +74,7 @@ def from_dcsr(
 
     Notes
     -----
-    Cost and memory O(nvals + listed rows), whatever the shape.  Synchronises on the GPU.
+    Cost and memory O(nvals + listed rows), whatever the shape.  Synchronizes on the GPU.
 
     Examples
     --------
@@ -180,7 +180,7 @@ def to_dcsr(
     Notes
     -----
     Some arrays are shared with the matrix, as in `to_csr`.  Cost O(nvals), and O(nrows) for a matrix that is
-    not hypersparse, for which it synchronises.
+    not hypersparse, for which it synchronizes.
 
     Examples
     --------

@@ -20,7 +20,7 @@ from ..ops.transpose import transpose
 from ..ops.write import Plan, stored
 from ..storage.coerce import extent, on_gpu, permutation
 from . import axis_labels
-from .axis_labels import LabelledMatrix
+from .axis_labels import LabeledMatrix
 from .chain import linked
 from .infix import Infix
 from .operand import Dense
@@ -28,7 +28,7 @@ from .vector import Vector, index_value
 from .writing import Writing
 
 
-class MatrixOperations(LabelledMatrix, Infix):
+class MatrixOperations(LabeledMatrix, Infix):
     """A matrix as an operand: its shape, its transpose, and the operations of the algebra on it."""
 
     __slots__ = ()
@@ -128,7 +128,7 @@ class MatrixOperations(LabelledMatrix, Infix):
         Notes
         -----
         Cost O(products); of dot products O(sum of the column lengths of `other` over the entries of the mask).
-        Synchronises for the size of the result.  `explain` shows the method.
+        Synchronizes for the size of the result.  `explain` shows the method.
 
         The result is pending, with a mask too, unless `out` is given.  A reduction or a selection that is its first use
         is computed with it, and then no product is stored: ``L.mxm(L.T, "plus_pair", mask=L.S).reduce_scalar()`` counts
@@ -148,7 +148,7 @@ class MatrixOperations(LabelledMatrix, Infix):
             other = cast(Self, self._operand("mxm", other, 2))
         (a, transpose_a), (b, transpose_b) = self.operand, other.operand
         plan = mxm(a, b, op, transpose_a=transpose_a, transpose_b=transpose_b, method=method)
-        return self._deliver(plan, writing)._labelled_product(self, other)  # type: ignore[no-any-return]
+        return self._deliver(plan, writing)._labeled_product(self, other)  # type: ignore[no-any-return]
 
     def mxv(self, other: Vector | Dense, op: Any = "plus_times", **writing: Unpack[Writing]) -> Vector:
         """w(i) = (+)_k self(i, k) (x) other(k).
@@ -178,7 +178,7 @@ class MatrixOperations(LabelledMatrix, Infix):
             other = cast(Vector, self._operand("mxv", other, 1))
         (a, transposed), u = self.operand, other.store
         plan = mxv(a, u, op, transposed=transposed)
-        return self._deliver(plan, writing, self._vector_class)._labelled_product(self, other)  # type: ignore[no-any-return]
+        return self._deliver(plan, writing, self._vector_class)._labeled_product(self, other)  # type: ignore[no-any-return]
 
     def matvec(self, x: Any) -> Any:
         """y = A x for a dense array, as a dense array with 0 where no product is stored: SciPy's linear operator.
@@ -201,7 +201,7 @@ class MatrixOperations(LabelledMatrix, Infix):
         Notes
         -----
         Cost as `mxv`, and O(nrows + ncols) for the arrays.  For a matrix on a GPU and an array of NumPy it copies both
-        vectors and synchronises.
+        vectors and synchronizes.
 
         Examples
         --------
@@ -275,7 +275,7 @@ class MatrixOperations(LabelledMatrix, Infix):
         Notes
         -----
         Cost O(nrows r + nvals s) for s entries of `other`, and as much memory: a mask selects from the whole product.
-        Values that the operator does not read are not accessed.  Synchronises only for an operand that is transposed or
+        Values that the operator does not read are not accessed.  Synchronizes only for an operand that is transposed or
         copied from another storage kind.
 
         Examples
@@ -419,7 +419,7 @@ class MatrixOperations(LabelledMatrix, Infix):
         Notes
         -----
         Cost O(nvals log degree), one pass over the entries.  The cached transpose is not passed on; the fact
-        that the structure is symmetric is, if q is p.  On the GPU the checks synchronise.
+        that the structure is symmetric is, if q is p.  On the GPU the checks synchronize.
 
         Examples
         --------

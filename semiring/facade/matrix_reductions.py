@@ -75,20 +75,20 @@ def _by_rows(self: Matrix, op: Any, columns: bool, writing: Writing) -> Vector:
     aggregator = aggregate.as_aggregator(op)
     if aggregator is None and self._transpose_of is None and not columns:
         plan = reduce_rows(self._source, op)
-        return _labelled(self, cast(Vector, self._deliver(plan, writing, self._vector_class)), columns)
+        return _labeled(self, cast(Vector, self._deliver(plan, writing, self._vector_class)), columns)
     a, transposed = self.operand
     if aggregator is None:
         plan = reduce_rows(a, op, transposed=columns != transposed)
     else:
         made = aggregate.rowwise(self._new(a), aggregator, columns != transposed)
         plan = made._plan or plan_of("reduce", made.store)
-    found = _labelled(self, cast(Vector, self._deliver(plan, writing, self._vector_class)), columns)
+    found = _labeled(self, cast(Vector, self._deliver(plan, writing, self._vector_class)), columns)
     if self._labels is not None and not writing and aggregate.gives_positions(aggregator):
         found.value_labels = self._labels[not columns]
     return found
 
 
-def _labelled(self: Matrix, made: Vector, columns: bool) -> Vector:
+def _labeled(self: Matrix, made: Vector, columns: bool) -> Vector:
     if self._labels is not None and (labels := self._labels[columns]) is not None:
         made._labels = labels, None
     return made
@@ -141,7 +141,7 @@ def reduce(self: Matrix, op: Any = "plus", *, allow_empty: bool = True) -> Scala
 
     Notes
     -----
-    Cost and synchronisation as `reduce_scalar`.
+    Cost and synchronization as `reduce_scalar`.
 
     Examples
     --------

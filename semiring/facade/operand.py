@@ -32,7 +32,7 @@ def is_scalar(value: Any) -> bool:
 
 
 def is_empty(value: Any) -> bool:
-    """True for a Scalar without a value, which deletes on assignment.  Synchronises if it is pending on a GPU."""
+    """True for a Scalar without a value, which deletes on assignment.  Synchronizes if it is pending on a GPU."""
     return isinstance(value, Scalar) and value.is_empty
 
 
@@ -43,7 +43,7 @@ def scalar(value: Any) -> Any:
         return unwrapped()
     if getattr(value, "ndim", None) == 0 and not isinstance(value, np.generic):
         if hasattr(value, "get"):
-            return to_host(value)[()]  # synchronises
+            return to_host(value)[()]  # synchronizes
         if hasattr(value, "__dlpack__") and not isinstance(value, np.ndarray):  # a tensor
             return to_host(as_array("operand", value))[()]
     return value
@@ -89,7 +89,7 @@ def expected(operation: str, kind: str, value: Any) -> InvalidType:
 
 
 def exported(array: Any, device: str | None) -> Any:
-    """Return an array of an export on `device` (None: where it resides).  Synchronises if it is copied from a GPU."""
+    """Return an array of an export on `device` (None: where it resides).  Synchronizes if it is copied from a GPU."""
     return array if device is None else to_device(array, checked_device(device))
 
 

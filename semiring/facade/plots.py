@@ -27,7 +27,7 @@ def spy(self: Matrix, order: Any = None, *, resolution: int = 400, title: str | 
 
     Notes
     -----
-    Cost O(nvals).  Synchronises, and copies only the counts of the cells from a GPU.
+    Cost O(nvals).  Synchronizes, and copies only the counts of the cells from a GPU.
 
     Examples
     --------
@@ -68,7 +68,7 @@ def draw(
 
     Notes
     -----
-    At most 1,000 vertices and 10,000 entries.  Cost of `semiring.plot.layout`.  Synchronises.
+    At most 1,000 vertices and 10,000 entries.  Cost of `semiring.plot.layout`.  Synchronizes.
 
     Examples
     --------

@@ -50,7 +50,7 @@ def scan(self: M, op: Any = "plus", order: str = "rowwise", **writing: Unpack[Wr
     {0: {0: 5, 2: 6, 3: 8}}
     """
     plan = scanned(stored(self), op, by_columns=by_columns("scan", order))
-    return cast(M, self._deliver(plan, writing)._labelled(self))
+    return cast(M, self._deliver(plan, writing)._labeled(self))
 
 
 def scan_vector(self: Vector, op: Any = "plus", **writing: Unpack[Writing]) -> Vector:
@@ -74,7 +74,7 @@ def scan_vector(self: Vector, op: Any = "plus", **writing: Unpack[Writing]) -> V
     >>> Vector.from_coo([0, 2], [5, 1], size=4).scan().to_dict()
     {0: 5, 2: 6}
     """
-    return cast("Vector", self._deliver(scanned_vector(self.store, op), writing)._labelled(self))
+    return cast("Vector", self._deliver(scanned_vector(self.store, op), writing)._labeled(self))
 
 
 def sort(self: M, op: Any = "lt", order: str = "rowwise") -> tuple[M, M]:
@@ -98,7 +98,7 @@ def sort(self: M, op: Any = "lt", order: str = "rowwise") -> tuple[M, M]:
     Notes
     -----
     Equal values keep their order, and NaN is behind all numbers.  Cost O(nvals log degree).  Rows are sorted by the
-    method of their length.  Synchronises on the GPU.
+    method of their length.  Synchronizes on the GPU.
 
     Examples
     --------
@@ -129,7 +129,7 @@ def sort_vector(self: Vector, op: Any = "lt") -> tuple[Vector, Vector]:
 
     Notes
     -----
-    Equal values keep their order, and NaN is behind all numbers.  Cost O(nvals log nvals).  Synchronises on the GPU.
+    Equal values keep their order, and NaN is behind all numbers.  Cost O(nvals log nvals).  Synchronizes on the GPU.
 
     Examples
     --------
@@ -162,8 +162,8 @@ def selectk(self: M, how: str, k: int, order: str = "rowwise", *, seed: int = 0,
 
     Notes
     -----
-    Cost O(nrows + nvals) for the first and the last, else O(nvals log degree).  Synchronises on the GPU.  Each
-    neighbour of a vertex is sampled with equal probability: ``A.selectk("random", 10, seed=1)``.
+    Cost O(nrows + nvals) for the first and the last, else O(nvals log degree).  Synchronizes on the GPU.  Each
+    neighbor of a vertex is sampled with equal probability: ``A.selectk("random", 10, seed=1)``.
 
     Examples
     --------
@@ -172,7 +172,7 @@ def selectk(self: M, how: str, k: int, order: str = "rowwise", *, seed: int = 0,
     """
     count, chosen = extent("selectk: k", k), extent("selectk: seed", seed)
     plan = ordering.select_k(stored(self), how, count, chosen, by_columns=by_columns("selectk", order))
-    return cast(M, self._deliver(plan, writing)._labelled_as(self))
+    return cast(M, self._deliver(plan, writing)._labeled_as(self))
 
 
 def selectk_vector(self: Vector, how: str, k: int, *, seed: int = 0, **writing: Unpack[Writing]) -> Vector:
@@ -191,7 +191,7 @@ def selectk_vector(self: Vector, how: str, k: int, *, seed: int = 0, **writing: 
 
     Notes
     -----
-    Cost O(nvals) for the first and the last, else O(nvals log nvals).  Synchronises on the GPU.
+    Cost O(nvals) for the first and the last, else O(nvals log nvals).  Synchronizes on the GPU.
 
     Examples
     --------
@@ -200,4 +200,4 @@ def selectk_vector(self: Vector, how: str, k: int, *, seed: int = 0, **writing: 
     """
     count, chosen = extent("selectk: k", k), extent("selectk: seed", seed)
     plan = ordering.select_k_vector(self.store, how, count, chosen)
-    return cast("Vector", self._deliver(plan, writing)._labelled_as(self))
+    return cast("Vector", self._deliver(plan, writing)._labeled_as(self))

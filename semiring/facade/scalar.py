@@ -146,7 +146,7 @@ class Scalar(Numeric):
 
         Notes
         -----
-        Synchronises if the value is pending on the GPU.
+        Synchronizes if the value is pending on the GPU.
 
         Examples
         --------
@@ -174,7 +174,7 @@ class Scalar(Numeric):
 
     @property
     def value(self) -> Any:
-        """The value as a Python number, or None if there is none.  Synchronises if it is pending on the GPU.
+        """The value as a Python number, or None if there is none.  Synchronizes if it is pending on the GPU.
 
         Examples
         --------
@@ -204,7 +204,7 @@ class Scalar(Numeric):
 
     @property
     def is_empty(self) -> bool:
-        """True if there is no value.  Synchronises if the value is pending on the GPU.
+        """True if there is no value.  Synchronizes if the value is pending on the GPU.
 
         Examples
         --------
@@ -306,7 +306,7 @@ class Scalar(Numeric):
         self.update(value)
 
     def wait(self, how: str = "materialize") -> Self:
-        """Compute the value if it is pending; returns this Scalar.  Synchronises.
+        """Compute the value if it is pending; returns this Scalar.  Synchronizes.
 
         Parameters
         ----------

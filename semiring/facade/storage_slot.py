@@ -26,7 +26,7 @@ from ..ops.update import Lease, may_lease
 from ..ops.write import Plan, Write
 from ..symbolic import Symbolic
 from . import axis_labels
-from .axis_labels import Labelled
+from .axis_labels import Labeled
 from .chain import Chain
 from .migration_errors import Named
 from .operand import is_empty, scalar
@@ -38,10 +38,10 @@ if TYPE_CHECKING:
 StoreT = TypeVar("StoreT", CSR, VectorStore)
 
 # Attributes through which other packages of this library reach what an object holds; they are not public.
-_INTERNAL = frozenset({"operand", "store", "unlabelled", "with_store"})
+_INTERNAL = frozenset({"operand", "store", "unlabeled", "with_store"})
 
 
-class Holder(Labelled, Generic[StoreT], metaclass=Named):
+class Holder(Labeled, Generic[StoreT], metaclass=Named):
     """The holder of one store: execution of what is pending, the swap of the store, and single elements."""
 
     __slots__ = ("__weakref__", "_chain", "_elements", "_origin", "_plan", "_store", "_transpose_of", "name")
@@ -133,7 +133,7 @@ class Holder(Labelled, Generic[StoreT], metaclass=Named):
         store = self._store
         return self._described.device if store is None else store.device
 
-    def unlabelled(self) -> Self:
+    def unlabeled(self) -> Self:
         """Return an object with the same entries without labels; this one if it has none."""
         if self._labels is None:
             return self

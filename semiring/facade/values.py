@@ -55,7 +55,7 @@ def pickled_type(dtype: np.dtype[Any]) -> Any:
     return dtype if dtypes.is_record(dtype) else dtype.str
 
 
-def labelled(source: Any, restore: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+def labeled(source: Any, restore: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
     """Return what `pickle` stores of an object: how to restore it, and its labels if it has any."""
     if source._labels is None:
         return restore, arguments

@@ -165,7 +165,7 @@ class Vector(Infix):
 
         Notes
         -----
-        Cost O(1), or O(log nvals) for an index list.  Synchronises on the GPU.
+        Cost O(1), or O(log nvals) for an index list.  Synchronizes on the GPU.
 
         Examples
         --------
@@ -195,7 +195,7 @@ class Vector(Infix):
 
         Notes
         -----
-        Cost O(size).  Synchronises on the GPU.
+        Cost O(size).  Synchronizes on the GPU.
 
         Examples
         --------

@@ -25,7 +25,7 @@ from ..symbolic import Symbolic
 from .display import counted
 from .means import check_mean_fits, is_mean, mean_of
 from .operand import device_for, exported, is_scalar, scalar
-from .values import as_values, dense_dtype, differs, labelled, one_value, pickled_type
+from .values import as_values, dense_dtype, differs, labeled, one_value, pickled_type
 
 if TYPE_CHECKING:
     from .vector import Vector
@@ -67,7 +67,7 @@ def from_coo(
 
     Notes
     -----
-    Cost O(k log k) for k entries.  Arrays on the GPU are checked there: synchronises.
+    Cost O(k log k) for k entries.  Arrays on the GPU are checked there: synchronizes.
 
     Examples
     --------
@@ -124,7 +124,7 @@ def from_dense(
 
     Notes
     -----
-    Cost O(size); the values are copied.  With a `missing_value` it synchronises on the GPU.
+    Cost O(size); the values are copied.  With a `missing_value` it synchronizes on the GPU.
 
     Examples
     --------
@@ -291,7 +291,7 @@ def build(self: V, indices: Any, values: Any, *, dup_op: Any = None, clear: bool
 
     Notes
     -----
-    Cost O(k log k) for k entries.  On the GPU the checks synchronise.
+    Cost O(k log k) for k entries.  On the GPU the checks synchronize.
 
     Examples
     --------
@@ -397,7 +397,7 @@ def pickled(self: Vector) -> Any:
     """Return what `pickle` stores: the indices and values on the host."""
     entries = index_list(whole_of(self.store))
     values = entries.iso if entries.values is None else to_host(entries.values)
-    return labelled(
+    return labeled(
         self,
         _restore,
         (

@@ -59,7 +59,7 @@ def vxm(self: Vector, other: Matrix | Dense, op: Any = "plus_times", **writing: 
         other = cast("Matrix", self._operand("vxm", other, 2))
     u, (a, transposed) = self.store, other.operand
     made = self._deliver(product(u, a, op, transposed=transposed), writing)
-    return made._labelled_product(self, other)  # type: ignore[no-any-return]
+    return made._labeled_product(self, other)  # type: ignore[no-any-return]
 
 
 def inner(self: Vector, other: Vector | Dense, op: Any = "plus_times") -> Scalar:

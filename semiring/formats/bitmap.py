@@ -52,7 +52,7 @@ class BitmapPattern(AnyPattern):
 
     @property
     def nvals(self) -> int:  # type: ignore[override]
-        """The number of stored entries.  Synchronises if it is still on the device."""
+        """The number of stored entries.  Synchronizes if it is still on the device."""
         return self.count.get()
 
     @derived
@@ -163,7 +163,7 @@ def bit_count(words: Array) -> Count:
 def cleared(u: Bitmap) -> Array:
     """Return the values of a vector that has some, with 0 in the slots without an entry.
 
-    Equal vectors then have equal values, and no uninitialised memory leaves the program.
+    Equal vectors then have equal values, and no uninitialized memory leaves the program.
     """
     flags = flags_of_words(u.words, u.size)
     if u.dtype.names is not None:  # CuPy's `where` has no records

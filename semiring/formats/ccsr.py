@@ -143,7 +143,7 @@ class CompressedPattern(AnyPattern):
         """Return a pattern whose row 1 holds the entries of [begin, end) in one tile, and the first of these entries.
 
         begin, end: a row that is not empty.  Of the tiles that begin within the row, the last one whose first column
-        is at most `col` is chosen, so that it contains the entry of `col` if there is one.  Synchronises.
+        is at most `col` is chosen, so that it contains the entry of `col` if there is one.  Synchronizes.
         """
         xp = array_module(self.device)
         within = self.base[begin // TILE + 1 : -(-end // TILE)]
@@ -156,11 +156,11 @@ class CompressedPattern(AnyPattern):
 
         bounds: ascending entry numbers; each begins a row of this pattern or the tile, but for the last.  Row 0 holds
         the entries before, and the last row those behind; a codec may restart its sums at the first of the bounds, so
-        these two are not decoded correctly.  Synchronises.
+        these two are not decoded correctly.  Synchronizes.
         """
         xp, first = array_module(self.device), tile * TILE
         count = min(TILE, self.nvals - first)
-        start, end = (int(x) for x in to_host(self.at[tile : tile + 2]))  # synchronises
+        start, end = (int(x) for x in to_host(self.at[tile : tile + 2]))  # synchronizes
         stream = placed(self.stream[start : end + DEFINITIONS[self.codec].padding].copy(), "device", self.device)
         offsets = [0, *(bound - first for bound in bounds), count]
         indptr = xp.asarray(np.array(offsets, index_dtype(count)))

@@ -109,5 +109,5 @@ def full_rows(present: Array, ncols: int) -> FullPattern:
     nrows = int(present.size)
     offsets = xp.zeros(nrows + 1, dtype=np.int64)
     xp.cumsum(present, out=offsets[1:])
-    nvals = int(offsets[-1]) * ncols  # synchronises on the GPU
+    nvals = int(offsets[-1]) * ncols  # synchronizes on the GPU
     return FullPattern(nrows, ncols, nvals, (offsets * ncols).astype(index_dtype(nvals), copy=False))

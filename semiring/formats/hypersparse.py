@@ -148,7 +148,7 @@ def _wrong_offsets(offsets: Array, nvals: int) -> tuple[str, str] | None:
 
 
 def hypersparse(a: CSR) -> CSR:
-    """Return an uncompressed matrix with the rows that have entries listed; itself if they are.  Synchronises.
+    """Return an uncompressed matrix with the rows that have entries listed; itself if they are.  Synchronizes.
 
     Columns and values are shared.  Cost O(nrows).
     """
@@ -164,7 +164,7 @@ def hypersparse(a: CSR) -> CSR:
 
 
 def listed_rows(indptr: Array, numbers: Array | None) -> tuple[Array, Array]:
-    """Return the rows that have entries and their offsets; `numbers`: of the rows, by default from 0.  Synchronises."""
+    """Return the rows that have entries and their offsets; `numbers`: of the rows, by default from 0.  Synchronizes."""
     xp = array_module(device_of(indptr))
     used = xp.flatnonzero(indptr[1:] != indptr[:-1])
     if used.size == indptr.size - 1:

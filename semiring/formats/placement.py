@@ -33,7 +33,7 @@ def place(held: S, placement: Placement, device: str | None = None) -> S:
     -----
     Large arrays and mapped files are locked in place (see `semiring.memory.locked`), others are copied.  A mapped file
     that is to be streamed is not locked: it need not fit into memory.  Cost O(bytes moved); from device memory it
-    synchronises, to device memory it does not.
+    synchronizes, to device memory it does not.
     """
     device = held.device if device is None else device
     if held.device == device and held.placement == placement:

@@ -34,7 +34,7 @@ class Unread(Protocol):
     """A number on the device."""
 
     def read(self) -> int:
-        """Return the number.  Synchronises."""
+        """Return the number.  Synchronizes."""
 
 
 class Count:
@@ -60,7 +60,7 @@ class Count:
         return self._source
 
     def get(self) -> int:
-        """Return the number.  Synchronises on the first call, where it was computed on the GPU."""
+        """Return the number.  Synchronizes on the first call, where it was computed on the GPU."""
         if self._value is None:
             source = self._source
             self._value = int(source.read() if hasattr(source, "read") else to_host(source)[0])
@@ -85,7 +85,7 @@ class Uncounted(Count):
         return self._source
 
     def get(self) -> int:
-        """Return the number.  Synchronises on the first call, where the words are on the GPU."""
+        """Return the number.  Synchronizes on the first call, where the words are on the GPU."""
         if self._words is not None and isinstance(self._words, np.ndarray):
             self._value, self._source, self._words = int(np.bitwise_count(self._words).sum()), None, None
         elif self.source is None:
@@ -189,7 +189,7 @@ class Bitmap:
 
     @property
     def nvals(self) -> int:
-        """The number of stored entries.  Synchronises if it is still on the device."""
+        """The number of stored entries.  Synchronizes if it is still on the device."""
         return self.count.get()
 
     @derived

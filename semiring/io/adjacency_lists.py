@@ -1,4 +1,4 @@
-"""Graphs written as one list of neighbours a line: METIS (.graph) and WebGraph's ASCII format (.graph-txt).
+"""Graphs written as one list of neighbors a line: METIS (.graph) and WebGraph's ASCII format (.graph-txt).
 
 METIS: G. Karypis, "METIS: A Software Package for Partitioning Unstructured Graphs", manual 5.1.0 (2013), section 4.1.1.
 """
@@ -31,7 +31,7 @@ _NO_COMMENT_CLASSES: Final = character_classes(b"", b"")
 def read_metis(path: PathLike, *, dup_op: Any = None, progress: Progress | None = None) -> Matrix:
     """Read a METIS ``.graph`` file, compressed or not.
 
-    The first line is ``n m [fmt [ncon]]``; line ``i`` after it lists the neighbours of vertex ``i``, counted from 1.
+    The first line is ``n m [fmt [ncon]]``; line ``i`` after it lists the neighbors of vertex ``i``, counted from 1.
     ``fmt`` has three digits: vertex sizes, vertex weights (both are ignored), edge weights.
 
     Parameters
@@ -50,7 +50,7 @@ def read_metis(path: PathLike, *, dup_op: Any = None, progress: Progress | None 
     Raises
     ------
     InvalidFormat
-        With file and line. Also unless the lists hold ``2 m`` neighbours in total, each edge at both ends, or
+        With file and line. Also unless the lists hold ``2 m`` neighbors in total, each edge at both ends, or
         ``m``, as the GAP benchmark suite writes directed graphs.
     OutOfMemory
         The text, its numbers or the matrix do not fit in the free memory.
@@ -96,7 +96,7 @@ def parse_metis(text: NDArray[np.uint8], name: str = "", progress: Progress | No
     lists = scan_lists(text, start, after, n, _METIS_CLASSES, name=name, progress=progress)
     width = 2 if edge_weights else 1
     extra = int(sizes) + ncon
-    # gapbs' converter announces vertex sizes (fmt 100) and writes none; the number of neighbours shows this.
+    # gapbs' converter announces vertex sizes (fmt 100) and writes none; the number of neighbors shows this.
     if sizes and not ncon and len(lists.numbers) in (width * m, 2 * width * m):
         extra = 0
     lengths = np.diff(lists.offsets)
@@ -105,19 +105,19 @@ def parse_metis(text: NDArray[np.uint8], name: str = "", progress: Progress | No
     total = int(counts.sum())
     if total not in (m, 2 * m):
         raise InvalidFormat(
-            f"{name}:{line}: expected {2 * m} neighbours in total ({m} edges, each listed at both ends), found {total}"
+            f"{name}:{line}: expected {2 * m} neighbors in total ({m} edges, each listed at both ends), found {total}"
         )
     where = np.repeat(lists.offsets[:-1] + extra, counts) + width * _ranks_within(counts)
-    neighbours = lists.numbers[where]
+    neighbors = lists.numbers[where]
     rows = np.repeat(np.arange(n, dtype=np.int64), counts)
-    wrong = np.flatnonzero((neighbours < 1) | (neighbours > n))
+    wrong = np.flatnonzero((neighbors < 1) | (neighbors > n))
     if wrong.size:
         at = int(wrong[0])
         raise InvalidFormat(
-            f"{name}:{lists.lines[rows[at]]}: expected neighbours from 1 to {n}, found {int(neighbours[at])}"
+            f"{name}:{lists.lines[rows[at]]}: expected neighbors from 1 to {n}, found {int(neighbors[at])}"
         )
     values = lists.numbers[where + 1] if edge_weights else TRUE
-    return Triples(n, n, rows, neighbours - 1, values, lambda arc: int(lists.lines[rows[arc]]), name)
+    return Triples(n, n, rows, neighbors - 1, values, lambda arc: int(lists.lines[rows[arc]]), name)
 
 
 def _check_lengths(lists: Lists, lengths: NDArray[np.int64], extra: int, width: int, name: str) -> None:
@@ -125,7 +125,7 @@ def _check_lengths(lists: Lists, lengths: NDArray[np.int64], extra: int, width: 
     if not wrong.size:
         return
     at = int(wrong[0])
-    content = "pairs of neighbour and weight" if width == 2 else "neighbours"
+    content = "pairs of neighbor and weight" if width == 2 else "neighbors"
     first = f"{extra} vertex numbers and then " if extra else ""
     raise InvalidFormat(f"{name}:{lists.lines[at]}: expected {first}{content}, found {int(lengths[at])} numbers")
 

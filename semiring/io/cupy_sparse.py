@@ -53,7 +53,7 @@ def from_cupy_sparse(X: Any, *, copy: bool = True) -> Matrix:
     if not issparse(X):
         raise InvalidValue(f"expected a CuPy sparse matrix, got {type(X).__name__}")
     csr = X.tocsr()
-    if not csr.has_canonical_format:  # synchronises, the first time
+    if not csr.has_canonical_format:  # synchronizes, the first time
         csr = csr.copy() if csr is X else csr
         csr.sum_duplicates()
     return Matrix.from_csr(csr.indptr, csr.indices, csr.data, ncols=csr.shape[1], copy=copy and csr is X)

@@ -99,4 +99,4 @@ def parse_dimacs(text: NDArray[np.uint8], name: str = "", progress: Progress | N
         n, n, table.ints[0] - 1, table.ints[1] - 1, values,
         lambda entry: line_of_row(text, start, after, entry, columns, _CLASSES), name,
     )  # fmt: skip
-    return triples if weighted else triples.symmetrised()
+    return triples if weighted else triples.symmetrized()

@@ -293,7 +293,7 @@ def parse_edgelist(
     if nrows is None or ncols is None:
         nrows = ncols = _size_of(sources, targets, base, name, line_of)
     triples = Triples(nrows, ncols, sources, targets, values, line_of, name)
-    return (triples if directed else triples.symmetrised()), ids
+    return (triples if directed else triples.symmetrized()), ids
 
 
 def _warn_if_unrepeated(layout: EdgeLayout, ids: NDArray[Any], sources: NDArray[Any], targets: NDArray[Any]) -> None:

@@ -73,7 +73,7 @@ def write_edgelist(path: PathLike, A: Matrix, *, weights: bool | None = None, he
 
     The file does not hold the shape: vertices after the last one with an entry are lost (`read_edgelist` has
     ``nrows=``), and of a matrix with labels those without an entry.  Floats are written with the digits that read back
-    the same.  The write is atomic.  Cost O(bytes).  Synchronises, and copies a matrix on the GPU to the host.
+    the same.  The write is atomic.  Cost O(bytes).  Synchronizes, and copies a matrix on the GPU to the host.
 
     Examples
     --------
@@ -144,7 +144,7 @@ def write_dimacs(path: PathLike, A: Matrix, *, comment: str = "") -> None:
 
     Notes
     -----
-    The write is atomic.  Cost O(bytes).  Synchronises, and copies a matrix on the GPU to the host.
+    The write is atomic.  Cost O(bytes).  Synchronizes, and copies a matrix on the GPU to the host.
 
     Examples
     --------

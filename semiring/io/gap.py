@@ -1,4 +1,4 @@
-"""Serialised graphs of the GAP benchmark suite: ``.sg`` (no weights) and ``.wsg`` (32-bit integer weights).
+"""Serialized graphs of the GAP benchmark suite: ``.sg`` (no weights) and ``.wsg`` (32-bit integer weights).
 
 Layout (S. Beamer, K. Asanovic, D. Patterson, "The GAP Benchmark Suite", arXiv:1508.03619, and its reference code): one
 byte that is 1 for a directed graph; int64 numbers of edges and of nodes; ``nodes + 1`` int64 offsets; for each
@@ -69,7 +69,7 @@ def read_sg(path: PathLike, *, weights: bool = False, dup_op: Any = None, progre
 
 
 def parse_sg(content: NDArray[np.uint8], name: str = "", *, weights: bool = False) -> Triples:
-    """Return the arcs of a serialised graph; the transpose of a directed one is checked for its size only."""
+    """Return the arcs of a serialized graph; the transpose of a directed one is checked for its size only."""
     if len(content) < _HEAD_BYTES:
         raise InvalidFormat(f"{name}: byte {len(content)}: expected {_HEAD_BYTES} bytes of header, found the end")
     directed = int(content[0])

@@ -134,7 +134,7 @@ def distinct_rows(xp: Any, keys: Array, nrows: int, ncols: int) -> tuple[Array, 
 
 
 def _distinct_to_front(xp: Any, keys: Array) -> int:
-    """Move the distinct keys of sorted ones to the front, slice by slice; return their number. Synchronises."""
+    """Move the distinct keys of sorted ones to the front, slice by slice; return their number. Synchronizes."""
     kept = 0
     for first in range(0, int(keys.size), _SLICE_KEYS):
         part = keys[first : first + _SLICE_KEYS]
@@ -142,7 +142,7 @@ def _distinct_to_front(xp: Any, keys: Array) -> int:
         xp.not_equal(part[1:], part[:-1], out=fresh[1:])
         # The key before the slice may have been overwritten; the last distinct key equals it.
         fresh[:1] = True if not kept else part[:1] != keys[kept - 1 : kept]
-        distinct = part[fresh]  # synchronises
+        distinct = part[fresh]  # synchronizes
         keys[kept : kept + len(distinct)] = distinct
         kept += len(distinct)
     return kept
@@ -173,7 +173,7 @@ def uniform_weights(
 def lattice(
     xp: Any, shape: tuple[int, ...], rows: tuple[int, int] | None = None, cols: tuple[int, int] | None = None
 ) -> tuple[Array, Array]:
-    """Build ``(indptr, indices)`` of the grid of points; neighbours differ by one in one coordinate. O(points).
+    """Build ``(indptr, indices)`` of the grid of points; neighbors differ by one in one coordinate. O(points).
 
     rows, cols: the bounds of a block, whose positions count from 0; None: all.
     """
@@ -181,17 +181,17 @@ def lattice(
     (top, bottom), (left, right) = rows or (0, n), cols or (0, n)
     strides = [math.prod(shape[axis + 1 :]) for axis in range(len(shape))]
     points = xp.arange(top, bottom, dtype=index_dtype(n))
-    # Neighbours in ascending order: the largest step back first, the largest step ahead last.
+    # Neighbors in ascending order: the largest step back first, the largest step ahead last.
     steps = [(axis, -1) for axis in range(len(shape))] + [(axis, 1) for axis in reversed(range(len(shape)))]
     there = xp.empty((bottom - top, len(steps)), dtype=bool)
     for slot, (axis, sign) in enumerate(steps):
         coordinate = points // strides[axis] % shape[axis]
         there[:, slot] = coordinate > 0 if sign < 0 else coordinate < shape[axis] - 1
     jumps = xp.asarray(np.array([sign * strides[axis] for axis, sign in steps], dtype=points.dtype))
-    neighbours = points[:, None] + jumps
+    neighbors = points[:, None] + jumps
     if (left, right) != (0, n):
-        there &= (neighbours >= left) & (neighbours < right)
-    indices = neighbours[there]
+        there &= (neighbors >= left) & (neighbors < right)
+    indices = neighbors[there]
     indptr = xp.zeros(bottom - top + 1, dtype=index_dtype(int(indices.size)))
     indptr[1:] = xp.cumsum(there.sum(axis=1), dtype=np.int64)
     return indptr, (indices - indices.dtype.type(left)).astype(index_dtype(right - left), copy=False)

@@ -106,7 +106,7 @@ def rmat(
 
     Notes
     -----
-    O(m log m) for m edges, and 16 bytes of memory for each (32 if symmetric); synchronises.
+    O(m log m) for m edges, and 16 bytes of memory for each (32 if symmetric); synchronizes.
 
     Examples
     --------
@@ -159,7 +159,7 @@ def kronecker(
 
     Notes
     -----
-    Cost and synchronisation as `rmat`.
+    Cost and synchronization as `rmat`.
 
     Examples
     --------
@@ -210,7 +210,7 @@ def uniform(
 
     Notes
     -----
-    Cost and synchronisation as `rmat`.
+    Cost and synchronization as `rmat`.
 
     Examples
     --------
@@ -229,7 +229,7 @@ def uniform(
 
 @reports_memory
 def grid2d(rows: int, cols: int) -> Matrix:
-    """Generate the grid of ``rows x cols`` points: point (i, j) is vertex ``i * cols + j``, with up to 4 neighbours.
+    """Generate the grid of ``rows x cols`` points: point (i, j) is vertex ``i * cols + j``, with up to 4 neighbors.
 
     Parameters
     ----------
@@ -253,7 +253,7 @@ def grid2d(rows: int, cols: int) -> Matrix:
 
 @reports_memory
 def grid3d(depth: int, rows: int, cols: int) -> Matrix:
-    """Generate the grid of ``depth x rows x cols`` points, each with up to 6 neighbours, the last axis fastest.
+    """Generate the grid of ``depth x rows x cols`` points, each with up to 6 neighbors, the last axis fastest.
 
     Parameters
     ----------
@@ -329,10 +329,10 @@ def star(leaves: int) -> Matrix:
 def _grid(shape: tuple[int, ...]) -> Matrix:
     shape = tuple(arrays.checked("side", side, 0, 2**60) for side in shape)
     xp = array_module(default_device())
-    n, neighbours = math.prod(shape), 2 * len(shape)
-    # For each point and direction, whether a neighbour exists, and its number; then the columns, and offsets.
-    index = index_dtype(n * neighbours).itemsize
-    require("grid", default_device(), n * (neighbours * (1 + 2 * index) + 3 * index))
+    n, neighbors = math.prod(shape), 2 * len(shape)
+    # For each point and direction, whether a neighbor exists, and its number; then the columns, and offsets.
+    index = index_dtype(n * neighbors).itemsize
+    require("grid", default_device(), n * (neighbors * (1 + 2 * index) + 3 * index))
     return _matrix(*arrays.lattice(xp, shape), None)
 
 

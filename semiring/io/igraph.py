@@ -87,7 +87,7 @@ def from_igraph(
     elif weight is not None:
         values = _weights(G, weight)
     triples = Triples(n, n, ends[:, 0], ends[:, 1], values, labels=_labels(G, vertex_attributes))
-    A = edges_to_matrix(triples if G.is_directed() else triples.symmetrised(), dup_op)
+    A = edges_to_matrix(triples if G.is_directed() else triples.symmetrized(), dup_op)
     A.value_labels = names
     return A
 
@@ -150,7 +150,7 @@ def to_igraph(A: Matrix, weight: str | None = "weight", *, directed: bool = True
 
     Notes
     -----
-    Cost O(nrows + nvals), in Python.  Synchronises, and copies to the host.
+    Cost O(nrows + nvals), in Python.  Synchronizes, and copies to the host.
 
     Examples
     --------

@@ -75,4 +75,4 @@ def parse_jlg(text: NDArray[np.uint8], name: str = "", progress: Progress | None
         n, n, table.ints[0] - 1, table.ints[1] - 1, TRUE,
         lambda edge: line_of_row(text, start, after, edge, columns, classes), name,
     )  # fmt: skip
-    return triples if words[2] == "d" else triples.symmetrised()
+    return triples if words[2] == "d" else triples.symmetrized()

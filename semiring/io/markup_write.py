@@ -52,7 +52,7 @@ def write_graphml(path: PathLike, A: Matrix, *, directed: bool | None = None) ->
     -----
     Where all values are True no weight is written.  Ids of GraphML are text; an attribute ``node_type`` of the graph
     states that they are integers, and `read_graphml` returns them as such.  The write is atomic.  Cost O(bytes).
-    Synchronises, and copies a matrix on the GPU to the host.
+    Synchronizes, and copies a matrix on the GPU to the host.
 
     Examples
     --------
@@ -107,7 +107,7 @@ def write_gml(path: PathLike, A: Matrix, *, directed: bool | None = None) -> Non
     Notes
     -----
     Where all values are True no weight is written; else bools are 0 and 1.  Integers beyond 32 bits are written as they
-    are, which NetworkX reads and the format does not provide.  The write is atomic.  Cost O(bytes).  Synchronises, and
+    are, which NetworkX reads and the format does not provide.  The write is atomic.  Cost O(bytes).  Synchronizes, and
     copies a matrix on the GPU to the host.
 
     Examples

@@ -163,7 +163,7 @@ def mirrored(triples: Triples, header: Header, *, skew_diagonal: bool = False) -
     if header.symmetry == "general":
         return triples
     if header.symmetry == "symmetric":
-        return triples.symmetrised()
+        return triples.symmetrized()
     assert triples.line_of is not None
     diagonal = np.flatnonzero(triples.rows == triples.cols)
     if header.symmetry == "hermitian":
@@ -174,7 +174,7 @@ def mirrored(triples: Triples, header: Header, *, skew_diagonal: bool = False) -
             f"{triples.name}:{triples.line_of(int(diagonal[0]))}: expected no entry on the diagonal of a "
             f"skew-symmetric matrix, found one at {int(triples.rows[diagonal[0]]) + 1}"
         )
-    both = triples.symmetrised()
+    both = triples.symmetrized()
     assert isinstance(both.values, np.ndarray)
     both.values[len(triples.rows) :] *= -1
     return both
@@ -204,7 +204,7 @@ def _check_real(triples: Triples, diagonal: NDArray[Any]) -> None:
 
 def _hermitian(triples: Triples) -> Triples:
     """Return the entries and the conjugates of those below the diagonal, mirrored."""
-    mirrored = triples.symmetrised()
+    mirrored = triples.symmetrized()
     assert isinstance(mirrored.values, np.ndarray)
     added = mirrored.values[len(triples.rows) :]
     np.conjugate(added, out=added)
@@ -313,7 +313,7 @@ def _read_array(text: NDArray[np.uint8], header: Header, name: str, progress: Pr
     if header.symmetry == "hermitian":
         _check_real(triples, np.flatnonzero(rows == cols))
         return _hermitian(triples)
-    mirrored = triples.symmetrised()
+    mirrored = triples.symmetrized()
     if not skew:
         return mirrored
     assert isinstance(mirrored.values, np.ndarray)

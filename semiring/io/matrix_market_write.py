@@ -51,7 +51,7 @@ def mmwrite(path: PathLike, A: Matrix | Vector, *, comment: str = "") -> None:
     Notes
     -----
     The write is atomic: on any error an older file is unchanged.  Cost O(bytes).  Copies a matrix on the GPU to the
-    host (synchronises).
+    host (synchronizes).
 
     Examples
     --------

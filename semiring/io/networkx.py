@@ -13,7 +13,7 @@ from semiring.dtypes import lookup
 from semiring.exceptions import DimensionMismatch, InvalidValue
 from semiring.io.edge_lists import edges_to_matrix
 from semiring.io.label_sets import common_labels, named_values
-from semiring.io.networkx_arrays import Column, Neighbours, attribute, fill_adjacency, read_neighbours
+from semiring.io.networkx_arrays import Column, Neighbors, attribute, fill_adjacency, read_neighbors
 from semiring.io.triples import TRUE, Triples, host_triples
 from semiring.labels import Labels
 from semiring.labels.coding import value_codes
@@ -86,8 +86,8 @@ def from_networkx(
     chosen = None if nodelist is None else list(nodelist)
     names: list[Labels] = []
 
-    def coded(G: Any, neighbours: Neighbours, name: Hashable) -> NDArray[np.int64]:
-        column = attribute(G._adj, neighbours, name)
+    def coded(G: Any, neighbors: Neighbors, name: Hashable) -> NDArray[np.int64]:
+        column = attribute(G._adj, neighbors, name)
         if column is None or column.present is not None:
             raise InvalidValue(f"edge attribute {name!r}: expected a name for each edge, and one lacks it")
         codes, found = value_codes("from_networkx", str(name), column.values, value_labels, dup_op, dtype)
@@ -121,36 +121,36 @@ def networkx_triples(
     weight: Hashable | list[Hashable] | None = None,
     nodelist: Iterable[Hashable] | None = None,
     dtype: Any = None,
-    read: Callable[[Any, Neighbours, Hashable], NDArray[Any]] | None = None,
+    read: Callable[[Any, Neighbors, Hashable], NDArray[Any]] | None = None,
 ) -> Triples:
     """Read the entries of `from_networkx` as arrays; read: what returns an attribute of every slot."""
     read = read or _weights
     if not hasattr(G, "adjacency"):
         raise InvalidValue(f"from_networkx: expected a graph of NetworkX, got {type(G).__name__}")
-    neighbours = read_neighbours(G)
-    rows, cols, n = neighbours.rows, neighbours.cols, len(neighbours.nodes)
+    neighbors = read_neighbors(G)
+    rows, cols, n = neighbors.rows, neighbors.cols, len(neighbors.nodes)
     values: Any
     if weight is None:
         values = TRUE if dtype is None else lookup(dtype).type(1)
     elif isinstance(weight, list):
         if dtype is not None or not weight:
             raise InvalidValue("from_networkx: a list of weights names one attribute at least, and has no dtype")
-        values = of_columns({str(name): read(G, neighbours, name) for name in weight})
+        values = of_columns({str(name): read(G, neighbors, name) for name in weight})
     else:
-        values = read(G, neighbours, weight)
+        values = read(G, neighbors, weight)
         values = as_type(values, lookup(values.dtype if dtype is None else dtype), copy=False)
     if nodelist is not None:
-        place, n = _places(neighbours, list(nodelist))
+        place, n = _places(neighbors, list(nodelist))
         kept = (place[rows] >= 0) & (place[cols] >= 0)
         rows, cols = place[rows[kept]], place[cols[kept]]
         values = values[kept] if isinstance(values, np.ndarray) else values
     return Triples(n, n, rows, cols, values)
 
 
-def _weights(G: Any, neighbours: Neighbours, name: Hashable) -> NDArray[Any]:
+def _weights(G: Any, neighbors: Neighbors, name: Hashable) -> NDArray[Any]:
     """Return an attribute of every slot, 1 where an edge lacks it."""
-    column = attribute(G._adj, neighbours, name)
-    values = np.ones(len(neighbours.cols), np.int64) if column is None else column.filled(1)
+    column = attribute(G._adj, neighbors, name)
+    values = np.ones(len(neighbors.cols), np.int64) if column is None else column.filled(1)
     if values.dtype.kind not in "biufc":
         raise InvalidValue(
             f"edge attribute {name!r}: expected a number for each edge, got {values.dtype} values; value_labels=True "
@@ -159,10 +159,10 @@ def _weights(G: Any, neighbours: Neighbours, name: Hashable) -> NDArray[Any]:
     return values
 
 
-def _places(neighbours: Neighbours, wanted: list[Hashable]) -> tuple[NDArray[np.int64], int]:
+def _places(neighbors: Neighbors, wanted: list[Hashable]) -> tuple[NDArray[np.int64], int]:
     """Return the place of each node in a list of nodes, -1 where it is not in it, and the length of the list."""
-    place = np.full(len(neighbours.nodes), -1)
-    index = dict(zip(neighbours.nodes, range(len(neighbours.nodes)), strict=True))
+    place = np.full(len(neighbors.nodes), -1)
+    index = dict(zip(neighbors.nodes, range(len(neighbors.nodes)), strict=True))
     for number, node in enumerate(wanted):
         row = index.get(node)
         if row is None:
@@ -207,7 +207,7 @@ def to_networkx(
 
     Notes
     -----
-    O(nrows + nvals), in Python. Synchronises and copies to the host where ``A`` is on the GPU.
+    O(nrows + nvals), in Python. Synchronizes and copies to the host where ``A`` is on the GPU.
 
     Examples
     --------
@@ -253,13 +253,13 @@ def _fill(G: Any, names: list[Hashable], entries: Triples, weight: str | None) -
     """Write entries, sorted by rows, into an empty graph."""
     rows, cols = entries.rows.astype(np.int64, copy=False), entries.cols.astype(np.int64, copy=False)
     indptr = np.append(0, np.cumsum(np.bincount(rows, minlength=len(names))))
-    neighbours = Neighbours(names, names == list(range(len(names))), G.is_directed(), indptr, cols)
+    neighbors = Neighbors(names, names == list(range(len(names))), G.is_directed(), indptr, cols)
     columns = {}
     for name, values in _columns(entries, weight).items():
         if not G.is_directed():  # of A(i, j) and A(j, i) the edge has the one in the later row
             later = cols <= rows
             of_edge = np.empty(int(np.count_nonzero(later)), values.dtype)
-            of_edge[neighbours.edge[later]] = values[later]
-            values = of_edge[neighbours.edge]
+            of_edge[neighbors.edge[later]] = values[later]
+            values = of_edge[neighbors.edge]
         columns[name] = Column(values)
-    fill_adjacency(G, neighbours, columns)
+    fill_adjacency(G, neighbors, columns)

@@ -3,7 +3,7 @@
 NetworkX stores ``adjacency[u][v] = data``, or ``adjacency[u][v][key] = data`` for parallel edges.  The functions here
 read and write these dictionaries with iterators that run in C: a Python loop over the edges takes several times as
 long.  The dictionaries are scattered over the memory, so each is read once, from one end of an undirected edge, and in
-the order of their addresses; nodes are recognised by their addresses, without reading them.  Objects are held in NumPy
+the order of their addresses; nodes are recognized by their addresses, without reading them.  Objects are held in NumPy
 arrays of them, whose elements are pointers: these are gathered in a quarter of the time that a list takes.
 """
 
@@ -23,14 +23,14 @@ from numpy.typing import NDArray
 
 __all__ = [
     "Column",
-    "Neighbours",
+    "Neighbors",
     "attribute",
     "column_of",
     "edge_data",
     "fill_adjacency",
     "objects_of",
     "read_column",
-    "read_neighbours",
+    "read_neighbors",
 ]
 
 # Values that are read and converted together, so that they are still in the cache when NumPy reads them again.
@@ -44,7 +44,7 @@ _APART = 4
 
 
 @dataclass(frozen=True, eq=False)
-class Neighbours:
+class Neighbors:
     """The adjacency of a graph, with one slot for each pair ``(u, v)`` and key, in the order of NetworkX.
 
     Attributes
@@ -56,7 +56,7 @@ class Neighbours:
     directed : bool
         Whether slot ``(u, v)`` is an edge from u to v.  An undirected edge has two slots, a self-loop one.
     indptr, cols : int64 arrays
-        The neighbours of row u are ``cols[indptr[u]:indptr[u + 1]]``.
+        The neighbors of row u are ``cols[indptr[u]:indptr[u + 1]]``.
     keys : list, optional
         The key of each slot of a multigraph.
     """
@@ -127,8 +127,8 @@ class Column:
         return Column(self.values[slots], None if self.present is None else self.present[slots])
 
 
-def read_neighbours(G: Any) -> Neighbours:
-    """Read the nodes and neighbours of a graph of NetworkX."""
+def read_neighbors(G: Any) -> Neighbors:
+    """Read the nodes and neighbors of a graph of NetworkX."""
     adjacency = _dictionaries(G._adj, G.is_multigraph())
     nodes = list(adjacency)
     n = len(nodes)
@@ -136,14 +136,14 @@ def read_neighbours(G: Any) -> Neighbours:
     cols, numbered = _rows_of(nodes, lambda: chain.from_iterable(adjacency.values()), int(degrees.sum()))
     keys: list[Hashable] | None = None
     if G.is_multigraph():
-        keyed = [parallel for neighbours in adjacency.values() for parallel in neighbours.values()]
+        keyed = [parallel for neighbors in adjacency.values() for parallel in neighbors.values()]
         counts = np.fromiter(map(len, keyed), np.int64, len(cols))
         keys = list(chain.from_iterable(keyed))
         total = np.append(0, np.cumsum(counts))
         ends = np.cumsum(degrees)
         degrees = total[ends] - total[ends - degrees]
         cols = np.repeat(cols, counts)
-    return Neighbours(nodes, numbered, G.is_directed(), np.append(0, np.cumsum(degrees)), cols, keys)
+    return Neighbors(nodes, numbered, G.is_directed(), np.append(0, np.cumsum(degrees)), cols, keys)
 
 
 def _dictionaries(adjacency: Mapping[Hashable, Any], keyed: bool) -> Mapping[Hashable, Any]:
@@ -165,7 +165,7 @@ def _rows_of(nodes: list[Hashable], targets: Callable[[], Iterator[Any]], count:
         if np.array_equal(numbers, np.arange(n)):
             return wanted, True
         return _find(numbers, wanted), False
-    # The objects in the dictionaries of neighbours usually are those of the nodes: then their addresses suffice, and
+    # The objects in the dictionaries of neighbors usually are those of the nodes: then their addresses suffice, and
     # the objects, which are scattered over the memory, need not be read.
     own = _addresses(objects_of(nodes, n))
     sample = np.fromiter(map(id, islice(targets(), _BATCH)), np.int64)
@@ -209,22 +209,22 @@ def _find(keys: NDArray[np.int64], wanted: NDArray[np.int64]) -> NDArray[np.int6
     return np.where(keys[found] == wanted, found, -1)
 
 
-def edge_data(adjacency: Mapping[Hashable, Any], neighbours: Neighbours) -> NDArray[np.object_]:
+def edge_data(adjacency: Mapping[Hashable, Any], neighbors: Neighbors) -> NDArray[np.object_]:
     """Return the attributes of each edge, in the order of NetworkX, from the adjacency of a graph or view."""
-    keyed = neighbours.keys is not None
+    keyed = neighbors.keys is not None
     data: Iterator[Any] = chain.from_iterable(
         adjacent.values() for adjacent in _dictionaries(adjacency, keyed).values()
     )
     if keyed:
         data = chain.from_iterable(parallel.values() for parallel in data)
-    slots = objects_of(data, len(neighbours.cols))
-    return slots if neighbours.once is None else slots[neighbours.once]
+    slots = objects_of(data, len(neighbors.cols))
+    return slots if neighbors.once is None else slots[neighbors.once]
 
 
-def attribute(adjacency: Mapping[Hashable, Any], neighbours: Neighbours, name: Hashable) -> Column | None:
+def attribute(adjacency: Mapping[Hashable, Any], neighbors: Neighbors, name: Hashable) -> Column | None:
     """Read one attribute of every slot; None if no slot has it."""
-    found = read_column(edge_data(adjacency, neighbours), name)
-    return found if found is None or neighbours.directed else found[neighbours.edge]
+    found = read_column(edge_data(adjacency, neighbors), name)
+    return found if found is None or neighbors.directed else found[neighbors.edge]
 
 
 def read_column(data: NDArray[np.object_], name: Hashable) -> Column | None:
@@ -270,9 +270,9 @@ def _array(batch: list[Any]) -> NDArray[Any]:
 
 
 def fill_adjacency(
-    G: Any, neighbours: Neighbours, columns: Mapping[Any, Column], dicts: list[dict[Any, Any]] | None = None
+    G: Any, neighbors: Neighbors, columns: Mapping[Any, Column], dicts: list[dict[Any, Any]] | None = None
 ) -> None:
-    """Write the edges of `neighbours` into a graph of NetworkX that has none; its nodes are set by the caller.
+    """Write the edges of `neighbors` into a graph of NetworkX that has none; its nodes are set by the caller.
 
     The attributes of an edge are those of `dicts`, which lists edges, else one of each column.  Both slots of an
     undirected edge share their attributes, as in NetworkX.
@@ -280,29 +280,29 @@ def fill_adjacency(
     collects = gc.isenabled()
     gc.disable()  # a collection visits all dictionaries made so far, of which none is garbage
     try:
-        _fill(G, neighbours, columns, dicts)
+        _fill(G, neighbors, columns, dicts)
     finally:
         if collects:
             gc.enable()
 
 
-def _fill(G: Any, neighbours: Neighbours, columns: Mapping[Any, Column], dicts: list[dict[Any, Any]] | None) -> None:
-    cols, nodes = neighbours.cols, objects_of(neighbours.nodes, len(neighbours.nodes))
-    slots = None if neighbours.once is None else np.flatnonzero(neighbours.once)
+def _fill(G: Any, neighbors: Neighbors, columns: Mapping[Any, Column], dicts: list[dict[Any, Any]] | None) -> None:
+    cols, nodes = neighbors.cols, objects_of(neighbors.nodes, len(neighbors.nodes))
+    slots = None if neighbors.once is None else np.flatnonzero(neighbors.once)
     listed = _dicts(slots, len(cols), columns, dicts)
     data = objects_of(listed, len(listed))
     if slots is not None:
-        data = data[neighbours.edge]
-    if neighbours.keys is not None:
-        _fill_keyed(G, neighbours, nodes[cols].tolist(), data.tolist())
+        data = data[neighbors.edge]
+    if neighbors.keys is not None:
+        _fill_keyed(G, neighbors, nodes[cols].tolist(), data.tolist())
     else:
-        _fill_rows(G._adj, neighbours.nodes, neighbours.indptr, nodes[cols], data)
-    if neighbours.directed and neighbours.keys is not None:
-        _fill_predecessors(G, neighbours.nodes)
-    elif neighbours.directed:
+        _fill_rows(G._adj, neighbors.nodes, neighbors.indptr, nodes[cols], data)
+    if neighbors.directed and neighbors.keys is not None:
+        _fill_predecessors(G, neighbors.nodes)
+    elif neighbors.directed:
         order = np.argsort(cols, kind="stable")
         bounds = np.append(0, np.cumsum(np.bincount(cols, minlength=len(nodes))))
-        _fill_rows(G._pred, neighbours.nodes, bounds, nodes[neighbours.rows[order]], data[order])
+        _fill_rows(G._pred, neighbors.nodes, bounds, nodes[neighbors.rows[order]], data[order])
 
 
 def _fill_rows(
@@ -313,9 +313,9 @@ def _fill_rows(
     data: NDArray[np.object_],
 ) -> None:
     """adjacency[node] = {target: its data}; dictionaries that may be shared are not copied."""
-    neighbours, attributes, ends = targets.tolist(), data.tolist(), bounds.tolist()
+    neighbors, attributes, ends = targets.tolist(), data.tolist(), bounds.tolist()
     for node, start, end in zip(nodes, ends[:-1], ends[1:], strict=True):
-        adjacency[node] = dict(zip(neighbours[start:end], attributes[start:end], strict=True))
+        adjacency[node] = dict(zip(neighbors[start:end], attributes[start:end], strict=True))
 
 
 def _dicts(
@@ -339,18 +339,18 @@ def _dicts(
     return made
 
 
-def _fill_keyed(G: Any, neighbours: Neighbours, targets: list[Hashable], data: list[dict[Any, Any]]) -> None:
-    assert neighbours.keys is not None
-    bounds = neighbours.indptr.tolist()
+def _fill_keyed(G: Any, neighbors: Neighbors, targets: list[Hashable], data: list[dict[Any, Any]]) -> None:
+    assert neighbors.keys is not None
+    bounds = neighbors.indptr.tolist()
     shared: dict[tuple[Hashable, Hashable], dict[Hashable, Any]] = {}
-    for node, start, end in zip(neighbours.nodes, bounds[:-1], bounds[1:], strict=True):
+    for node, start, end in zip(neighbors.nodes, bounds[:-1], bounds[1:], strict=True):
         adjacent: dict[Hashable, Any] = {}
         for slot in range(start, end):
             target = targets[slot]
             if target not in adjacent:
-                known = None if neighbours.directed else shared.get((target, node))
+                known = None if neighbors.directed else shared.get((target, node))
                 adjacent[target] = shared[node, target] = {} if known is None else known
-            adjacent[target].setdefault(neighbours.keys[slot], data[slot])
+            adjacent[target].setdefault(neighbors.keys[slot], data[slot])
         G._adj[node] = adjacent
 
 

@@ -92,7 +92,7 @@ def save_npz(path: PathLike, A: Matrix, *, compressed: bool = True) -> None:
 
     Notes
     -----
-    Cost O(bytes).  Synchronises and copies to the host where ``A`` is on the GPU.
+    Cost O(bytes).  Synchronizes and copies to the host where ``A`` is on the GPU.
 
     Examples
     --------

@@ -100,7 +100,7 @@ def write_parquet(path: PathLike, A: Matrix | Vector) -> None:
     Notes
     -----
     The file does not hold the shape, nor labels without an entry.  `read_parquet` and `read_vector` read it.  The write
-    is atomic.  Cost O(nvals).  Synchronises, and copies a matrix on the GPU to the host.
+    is atomic.  Cost O(nvals).  Synchronizes, and copies a matrix on the GPU to the host.
 
     Examples
     --------

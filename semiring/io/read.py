@@ -185,7 +185,7 @@ def read(
 
     Notes
     -----
-    Cost O(bytes), and a sort of the entries for a format that is not ordered by rows.  Synchronises on the GPU.
+    Cost O(bytes), and a sort of the entries for a format that is not ordered by rows.  Synchronizes on the GPU.
     The whole text is in memory while it is parsed: the peak is its unpacked size, 8 bytes for each number in it, and
     the building of the matrix.  Each part is compared with the free memory before it is allocated.
 
@@ -234,7 +234,7 @@ def _check_file(path: PathLike) -> None:
 
 
 def _converted(A: Matrix, placement: str | None, compress: str | None) -> Matrix:
-    return type(A)._new(convert("read", A.store, placement, compress))._labelled_as(A)
+    return type(A)._new(convert("read", A.store, placement, compress))._labeled_as(A)
 
 
 def write(path: PathLike, A: Matrix | Vector, **options: Any) -> None:
@@ -286,7 +286,7 @@ def write(path: PathLike, A: Matrix | Vector, **options: Any) -> None:
 
     Notes
     -----
-    Only ``.srb`` keeps compressed rows compressed.  Cost O(bytes).  Synchronises, and copies arrays in GPU memory to
+    Only ``.srb`` keeps compressed rows compressed.  Cost O(bytes).  Synchronizes, and copies arrays in GPU memory to
     the host.
 
     Examples

@@ -87,7 +87,7 @@ def to_scipy_sparse(A: Matrix | Vector, format: str = "csr", *, copy: bool = Tru
 
     Notes
     -----
-    O(nvals). Synchronises and copies to the host where ``A`` is on the GPU.
+    O(nvals). Synchronizes and copies to the host where ``A`` is on the GPU.
 
     Examples
     --------

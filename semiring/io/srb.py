@@ -73,12 +73,12 @@ from semiring.io.label_sets import encode_sets
 from semiring.labels import Labels
 from semiring.record_types import spelled
 
-__all__ = ["LABELLED", "MAGIC", "VERSION", "Store", "checksum", "write_store"]
+__all__ = ["LABELED", "MAGIC", "VERSION", "Store", "checksum", "write_store"]
 
 MAGIC: Final = b"\x89SRB\r\n\x1a\n"
 VERSION: Final = 1
 # Of files with labels: those without are the same as before, and earlier programs read them.
-LABELLED: Final = 2
+LABELED: Final = 2
 PAGE_BYTES: Final = 4096
 
 PRELUDE: Final = struct.Struct("<8sIIQI")
@@ -188,7 +188,7 @@ def header(description: dict[str, Any]) -> tuple[bytes, int]:
     text = json.dumps(description).encode()
     ends = [about["offset"] + about["bytes"] for about in description["sections"]]
     total = max(ends, default=DESCRIPTION_AT + len(text))
-    version = LABELLED if "labels" in description else VERSION
+    version = LABELED if "labels" in description else VERSION
     prelude = PRELUDE.pack(MAGIC, version, len(text), total, zlib.crc32(text))
     return prelude + PRELUDE_CRC.pack(zlib.crc32(prelude)) + text, total
 

@@ -82,7 +82,7 @@ def open(
     -----
     Labels that are text are decoded on first use.
     Cost O(1) where the mapped pages are used directly, else O(bytes) that are read, locked, encoded or verified.
-    Copies to the GPU may still run, in order on the current stream; encoding and verifying synchronise.
+    Copies to the GPU may still run, in order on the current stream; encoding and verifying synchronize.
 
     Examples
     --------
@@ -120,7 +120,7 @@ def read_srb(
 
     Notes
     -----
-    Cost O(bytes).  Synchronises on the GPU.
+    Cost O(bytes).  Synchronizes on the GPU.
 
     Examples
     --------
@@ -151,7 +151,7 @@ def write_srb(path: PathLike, A: Matrix | Vector, *, progress: Progress | None =
 
     Notes
     -----
-    Cost O(bytes).  Synchronises and copies arrays in GPU memory to the host.
+    Cost O(bytes).  Synchronizes and copies arrays in GPU memory to the host.
 
     Examples
     --------
@@ -189,7 +189,7 @@ def write_srb(path: PathLike, A: Matrix | Vector, *, progress: Progress | None =
 def _written_values(held: Any, values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """Return the values to write: 0 in the absent slots of a bitmap.
 
-    Those slots are uninitialised memory, which must not leak into a file, and equal vectors must produce equal files.
+    Those slots are uninitialized memory, which must not leak into a file, and equal vectors must produce equal files.
     """
     words = held.words if isinstance(held, Bitmap) else getattr(getattr(held, "pattern", None), "words", None)
     if words is None:
@@ -242,7 +242,7 @@ def _matrix(store: Store, path: PathLike, placement: str, codec: Codec | None, *
 def _checked(held: CSR, described: Store, device: str, placement: str) -> CSR:
     """Check every index and fact of a matrix without codec; return it, with its rows sorted if they are not.
 
-    O(nvals), with a stated symmetry O(nvals log degree); synchronises.
+    O(nvals), with a stated symmetry O(nvals log degree); synchronizes.
     """
     if isinstance(held.pattern, (FullPattern, BitmapPattern)):  # its only array was checked with the header
         _check_facts(held, described)
@@ -263,7 +263,7 @@ def _checked(held: CSR, described: Store, device: str, placement: str) -> CSR:
 
 
 def _check_stream(held: CSR, described: Store) -> None:
-    """Check every tile of compressed rows, and the facts; O(nvals), and synchronises."""
+    """Check every tile of compressed rows, and the facts; O(nvals), and synchronizes."""
     run(CheckCompressed(held.pattern), engine_for(held.device))
     _check_facts(held, described)
 

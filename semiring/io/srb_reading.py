@@ -21,7 +21,7 @@ from semiring.io.files import PathLike, Progress, checked_progress, errors_namin
 from semiring.io.label_sets import check_labels, decode_sets, label_arrays
 from semiring.io.srb import (
     DESCRIPTION_AT,
-    LABELLED,
+    LABELED,
     MAGIC,
     PAGE_BYTES,
     PRELUDE,
@@ -119,8 +119,8 @@ def _read_prelude(start: bytes, stream: Any, size: int, name: str) -> tuple[byte
     if len(start) < DESCRIPTION_AT:
         raise InvalidFormat(f"{name}: byte {len(start)}: expected {DESCRIPTION_AT} bytes of header, found the end")
     _, version, length, total, text_crc = PRELUDE.unpack(start[: PRELUDE.size])
-    if version not in (VERSION, LABELLED):
-        raise InvalidFormat(f"{name}: byte 8: expected version {VERSION} or {LABELLED} of the layout, found {version}")
+    if version not in (VERSION, LABELED):
+        raise InvalidFormat(f"{name}: byte 8: expected version {VERSION} or {LABELED} of the layout, found {version}")
     if PRELUDE_CRC.unpack(start[PRELUDE.size :])[0] != zlib.crc32(start[: PRELUDE.size]):
         raise InvalidFormat(f"{name}: byte {PRELUDE.size}: expected the checksum of the header, found another")
     if size < DESCRIPTION_AT + length:

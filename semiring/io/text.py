@@ -23,7 +23,7 @@ _LINE_FEED: Final = 10
 def read_text(path: PathLike, progress: Progress | None = None, *, quotes: bool = False) -> NDArray[np.uint8]:
     """Read a text file with `read_bytes`, as UTF-8 without a byte-order mark; lines that end in CR end in LF.
 
-    UTF-16 and UTF-32 are recognised by their marks.  quotes: a CR in double quotes is kept.  InvalidFormat where the
+    UTF-16 and UTF-32 are recognized by their marks.  quotes: a CR in double quotes is kept.  InvalidFormat where the
     marked encoding cannot be decoded.
     """
     text = read_bytes(path, progress)

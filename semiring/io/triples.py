@@ -58,7 +58,7 @@ class Triples:
         values = self.values
         return not isinstance(values, np.ndarray) and values.dtype == np.bool_ and bool(values)
 
-    def symmetrised(self) -> Triples:
+    def symmetrized(self) -> Triples:
         """Add the mirrored entry of each entry off the diagonal; the shape must be square."""
         if self.nrows != self.ncols:
             raise InvalidValue(
@@ -133,7 +133,7 @@ class Triples:
 
 
 def host_triples(A: Matrix | Vector) -> Triples:
-    """Return the entries of a Matrix, or of a Vector as a matrix of one column, on the host (synchronises on a GPU)."""
+    """Return the entries of a Matrix, or of a Vector as a matrix of one column, on the host (synchronizes on a GPU)."""
     from semiring.facade.vector import Vector
     from semiring.memory.arrays import to_host
 

@@ -61,7 +61,7 @@ def write_vector(path: PathLike, v: Vector, *, header: bool = True) -> None:
     Notes
     -----
     Labels are quoted as by `write_edgelist`.  The file does not hold the size, nor labels without an entry.  The write
-    is atomic.  Cost O(bytes).  Synchronises, and copies a vector on the GPU to the host.
+    is atomic.  Cost O(bytes).  Synchronizes, and copies a vector on the GPU to the host.
 
     Examples
     --------

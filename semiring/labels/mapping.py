@@ -176,7 +176,7 @@ class Labels:
         """
         found = self._find(label)
         if found is None:
-            raise InvalidValue(f"no vertex is labelled {label!r}{similar(self, label)}")
+            raise InvalidValue(f"no vertex is labeled {label!r}{similar(self, label)}")
         return found
 
     def rows(self, labels: Any) -> np.ndarray[Any, Any]:
@@ -210,7 +210,7 @@ class Labels:
         if unknown.size:
             label = wanted[int(unknown[0])]
             label = label.item() if isinstance(label, np.generic) else label
-            raise InvalidValue(f"no vertex is labelled {label!r}{similar(self, label)}")
+            raise InvalidValue(f"no vertex is labeled {label!r}{similar(self, label)}")
         return rows
 
     def index(self, key: Any) -> Any:
@@ -291,7 +291,7 @@ class Labels:
 
         Notes
         -----
-        Cost O(k) for k rows.  Synchronises for an array of a GPU.
+        Cost O(k) for k rows.  Synchronizes for an array of a GPU.
 
         Examples
         --------
@@ -388,7 +388,7 @@ class Labels:
 
         Notes
         -----
-        Cost O(nvals) objects.  Synchronises on the GPU.
+        Cost O(nvals) objects.  Synchronizes on the GPU.
 
         Examples
         --------

@@ -1,6 +1,6 @@
 """The columns of any table: a frame of pandas, polars or cuDF, an Arrow table, a dictionary, a structured array.
 
-A table is recognised by its interface, so that none of these libraries is needed.
+A table is recognized by its interface, so that none of these libraries is needed.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from .keys import described
 
 # Names that do not concern the contents of a matrix; internal ones do not either.
 _OPERAND = frozenset(
-    {"T", "device", "dtype", "mxv", "ncols", "ndim", "nrows", "operand", "shape", "store", "unlabelled", "vxm"}
+    {"T", "device", "dtype", "mxv", "ncols", "ndim", "nrows", "operand", "shape", "store", "unlabeled", "vxm"}
 )
 _STATE = ("_chain", "_elements", "_labels", "_origin", "_plan", "_store", "_transpose_of", "name")
 

@@ -148,7 +148,7 @@ def while_loop(cond: Callable[..., Any], body: Callable[..., Any], state: S, *, 
     If an error is raised, the Vectors of the state and those that the functions read are as they were before the call.
 
     Cost: that of the iterations, and 20 microseconds a call.  The first call compiles for a second or two; the kernel
-    is cached on disk.  Synchronisation: on a GPU the call waits for the end of the loop.  Source: the while_loop of JAX
+    is cached on disk.  Synchronization: on a GPU the call waits for the end of the loop.  Source: the while_loop of JAX
     (``jax.lax.while_loop``), with the items of a state as separate arguments.
 
     Examples

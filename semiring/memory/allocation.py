@@ -111,7 +111,7 @@ def free_unpooled(address: int, count: int) -> None:
     """Free memory of `unpooled`, once nothing on the GPU uses it."""
     import cupy
 
-    cupy.cuda.runtime.free(address)  # synchronises
+    cupy.cuda.runtime.free(address)  # synchronizes
     reserve(-count)
 
 

@@ -74,7 +74,7 @@ class Transfers:
 
 
 def to_host(array: Array) -> np.ndarray[Any, Any]:
-    """Return a NumPy array of the same values.  A CuPy array is copied: this synchronises, and is counted.
+    """Return a NumPy array of the same values.  A CuPy array is copied: this synchronizes, and is counted.
 
     An array over page-locked host memory (a pinned matrix, which is never written) is shared, not copied.
     """
@@ -86,11 +86,11 @@ def to_host(array: Array) -> np.ndarray[Any, Any]:
         return host_view(array)
     if array.nbytes <= _SMALL and array.flags.c_contiguous and array.data.device_id == current_device():
         made = np.empty(array.shape, array.dtype)
-        _download()(array, made)  # synchronises
+        _download()(array, made)  # synchronizes
         return made
     Transfers.copies += 1
     Transfers.bytes += int(array.nbytes)
-    return np.asarray(array.get())  # synchronises
+    return np.asarray(array.get())  # synchronizes
 
 
 def current_device() -> int:

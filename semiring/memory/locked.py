@@ -114,7 +114,7 @@ def _locked(begin: int, nbytes: int, owner: Any, flags: int) -> Locked | None:
 
 
 def locked_empty(count: int, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
-    """Allocate an uninitialised array of `count` elements in page-locked memory; CannotLock where that fails.
+    """Allocate an uninitialized array of `count` elements in page-locked memory; CannotLock where that fails.
 
     Several threads commit the pages before they are locked, which is then fast; the driver's allocation takes seconds
     for 10 GB.
@@ -267,7 +267,7 @@ def _on_device(device: int) -> Any:
 
 
 def _released(registered: int | None, device: int) -> None:
-    """Unlock an unreferenced range.  Synchronises: kernels and copies that read it may still run."""
+    """Unlock an unreferenced range.  Synchronizes: kernels and copies that read it may still run."""
     if sys.is_finalizing():
         return
 
@@ -275,7 +275,7 @@ def _released(registered: int | None, device: int) -> None:
         import cupy
 
         with _on_device(device):
-            cupy.cuda.runtime.deviceSynchronize()  # synchronises
+            cupy.cuda.runtime.deviceSynchronize()  # synchronizes
             if registered is not None:
                 cupy.cuda.runtime.hostUnregister(registered)
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-# Bytes of one chunk: long enough to amortise a call, short enough to balance the threads.
+# Bytes of one chunk: long enough to amortize a call, short enough to balance the threads.
 _CHUNK = 16 << 20
 PAGE = 4096
 

@@ -71,14 +71,14 @@ def upload_filled(parts: Sequence[tuple[Fill, Array]], stream: Any = None) -> No
 
 
 def download(source: Array, target: np.ndarray[Any, Any]) -> None:
-    """Copy device memory to host memory (fast where that is page-locked).  Synchronises, and is counted."""
+    """Copy device memory to host memory (fast where that is page-locked).  Synchronizes, and is counted."""
     import cupy
 
     stream = cupy.cuda.get_current_stream()
     if source.nbytes:
         kind = cupy.cuda.runtime.memcpyDeviceToHost
         cupy.cuda.runtime.memcpyAsync(target.ctypes.data, source.data.ptr, source.nbytes, kind, stream.ptr)
-    stream.synchronize()  # synchronises
+    stream.synchronize()  # synchronizes
     Transfers.copies += 1
     Transfers.bytes += int(source.nbytes)
 
@@ -152,7 +152,7 @@ class _Staging:
         runtime.setDevice(self.device)
         for turn, (fill, target, begin, end) in enumerate(chunks):
             buffer, copied = own.pairs[turn % 2]
-            copied.synchronize()  # the device may still read what this buffer held; synchronises
+            copied.synchronize()  # the device may still read what this buffer held; synchronizes
             chunk = buffer[: end - begin]
             fill(chunk, begin)
             kind = runtime.memcpyHostToDevice

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from semiring.operators import agg, binary, indexunary, monoid, op, select, semiring, unary
 from semiring.operators.agg import lookup_agg
-from semiring.operators.catalogue import catalogue
+from semiring.operators.catalog import catalog
 from semiring.operators.lookup import (
     lookup_binary,
     lookup_indexunary,
@@ -30,7 +30,7 @@ del install, Operators, _module
 __all__ = [
     "agg",
     "binary",
-    "catalogue",
+    "catalog",
     "indexunary",
     "lookup_agg",
     "lookup_binary",

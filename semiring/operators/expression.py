@@ -11,7 +11,7 @@ two languages share:
 - fields ``x.a`` and elements ``x[0]`` of records, tuples and dicts, which `semiring.operators.records` rewrites to
   expressions on numbers once the types are known.
 
-Users may write more: :func:`normalise` rewrites ``/ // % ** & | ^ ~ << >>``, ``and or not``,
+Users may write more: :func:`normalize` rewrites ``/ // % ** & | ^ ~ << >>``, ``and or not``,
 chained comparisons, conditional expressions and the functions of ``math`` and NumPy into that form.
 
 Arithmetic and comparisons follow C++: integers narrower than 32 bits (and bool) are computed as 32-bit
@@ -34,10 +34,10 @@ from typing import Final
 from weakref import WeakValueDictionary
 
 from semiring.exceptions import UdfParseError
-from semiring.operators.normaliser import ATOM, COMPARISONS, Normaliser, Text
+from semiring.operators.normalizer import ATOM, COMPARISONS, Normalizer, Text
 from semiring.operators.vocabulary import HELPERS, VARIABLES, Helper
 
-__all__ = ["HELPERS", "VARIABLES", "Expression", "Helper", "normalise"]
+__all__ = ["HELPERS", "VARIABLES", "Expression", "Helper", "normalize"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -50,7 +50,7 @@ class Expression:
     Parameters
     ----------
     text : str
-        Normal form, as `normalise` returns it.
+        Normal form, as `normalize` returns it.
 
     Examples
     --------
@@ -77,7 +77,7 @@ class Expression:
         names: for variables that are replaced, other ones or non-negative integers.
         """
         variables = {name: Text(names.get(name, name), ATOM) for name in _variables(tree)}
-        return cls(Normaliser(variables, "expression").convert(tree).text)
+        return cls(Normalizer(variables, "expression").convert(tree).text)
 
     def renamed(self, names: Mapping[str, str]) -> Expression:
         """Return the expression with variables replaced, as by `of`; fields keep their names.
@@ -179,7 +179,7 @@ def _variables(tree: ast.expr) -> tuple[str, ...]:
     return tuple(found)
 
 
-def normalise(text: str, kind: str, where: str = "expression") -> Expression:
+def normalize(text: str, kind: str, where: str = "expression") -> Expression:
     """Return the normal form of an expression written by a user.
 
     Parameters
@@ -199,7 +199,7 @@ def normalise(text: str, kind: str, where: str = "expression") -> Expression:
 
     Examples
     --------
-    >>> normalise("x / y if 0 < x <= 1 else abs(x) ** 2", "binary").text
+    >>> normalize("x / y if 0 < x <= 1 else abs(x) ** 2", "binary").text
     'select(land(0 < x, x <= 1), truediv(x, y), pow(abs(x), 2))'
     """
     try:
@@ -210,5 +210,5 @@ def normalise(text: str, kind: str, where: str = "expression") -> Expression:
         raise UdfParseError(f"{where}: {text!r} is not an expression: {error}") from None
     variables = {name: Text(name, ATOM) for name in VARIABLES[kind]}
     modules = {"math", "np", "numpy"}
-    maker = Normaliser(variables, where, lambda name: "module" if name in modules else None, text.strip())
+    maker = Normalizer(variables, where, lambda name: "module" if name in modules else None, text.strip())
     return Expression(maker.convert(tree.body).text)

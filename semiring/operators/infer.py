@@ -1,4 +1,4 @@
-"""The result type of a normalised expression, from the types of its variables and without evaluating it.
+"""The result type of a normalized expression, from the types of its variables and without evaluating it.
 
 The rules are NumPy's promotion rules for arrays: ``int8 + int8`` is int8, a literal adopts the type of the other
 operand (``float32 * 0.5`` is float32, ``float32 * 1j`` complex64), comparisons and logic return bool. Two rules differ:
@@ -114,7 +114,7 @@ def _type(node: ast.expr, variables: Mapping[str, DType], where: str) -> _Kind:
             return BOOL
         case ast.Call(func=ast.Name(id=name), args=arguments):
             return _call(name, [_type(argument, variables, where) for argument in arguments], where)
-    raise AssertionError(f"not a normalised expression: {ast.dump(node)}")
+    raise AssertionError(f"not a normalized expression: {ast.dump(node)}")
 
 
 def _counted(kind: _Kind) -> _Kind:

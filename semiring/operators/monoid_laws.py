@@ -174,7 +174,7 @@ def _evaluated(op: TypedBinary, x: Any, y: Any) -> Any:
     """Return the result for arrays of the operator's type."""
     if op.z == BOOL:  # computed as integers, as in C++
         x, y = x.astype(INT64), y.astype(INT64)
-    # Safe to evaluate: normalised text contains only arithmetic and these functions.
+    # Safe to evaluate: normalized text contains only arithmetic and these functions.
     made = eval(op.expr.text, {"__builtins__": {}, **_NAMES, "x": x, "y": y})
     return np.broadcast_to(np.asarray(made).astype(op.z), np.shape(x))
 

@@ -1,6 +1,6 @@
 """Expressions on records: each is rewritten to one expression on numbers for each leaf of its result.
 
-In a normalised expression ``x.a``, ``x['a b']`` and ``x[0]`` read a field or an element, ``(p, q)`` makes a record of
+In a normalized expression ``x.a``, ``x['a b']`` and ``x[0]`` read a field or an element, ``(p, q)`` makes a record of
 the type that its place requires, and ``{'a': p, 'b': q}`` one of a type of its own.  Records are compared by ``==``
 and ``!=``, and chosen by ``select``.  With the types of the variables known, `lowered` replaces records by their
 leaves: number 3 of `x` is the variable ``x_3``.  Engines load the leaves that these read, evaluate these as any

@@ -1,7 +1,7 @@
 """Typed operators: what an engine receives. Frozen, hashable, picklable records with one expression each.
 
 A typed operator defines the types that its arguments are cast to, the expression that is evaluated, and the type that
-the result is cast to. The record holds everything that an engine may specialise on; `key` identifies it in caches.
+the result is cast to. The record holds everything that an engine may specialize on; `key` identifies it in caches.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""User-defined operators: from a Python function's source to normalised text.
+"""User-defined operators: from a Python function's source to normalized text.
 
 The function is never called. Its source is parsed, or its bytecode where no source is found. Its parameters become
 the operator's variables, assignments are substituted, ``if`` and ``return`` become ``select``, and numbers from its
@@ -19,8 +19,8 @@ from typing import Any, Final
 import numpy as np
 
 from semiring.exceptions import InvalidType, UdfParseError
-from semiring.operators.expression import Expression, normalise
-from semiring.operators.normaliser import ATOM, Normaliser, Text
+from semiring.operators.expression import Expression, normalize
+from semiring.operators.normalizer import ATOM, Normalizer, Text
 from semiring.operators.udf_bytecode import decompile
 from semiring.operators.vocabulary import ALIASES, HELPERS, SYMBOLS, VARIABLES
 
@@ -32,7 +32,7 @@ _MAX_STEPS: Final = 2000
 
 
 def expression_of(function: Callable[..., Any] | str, kind: str, where: str) -> Expression:
-    """Return the normalised expression of a Python function or of an expression text.
+    """Return the normalized expression of a Python function or of an expression text.
 
     Parameters
     ----------
@@ -53,11 +53,11 @@ def expression_of(function: Callable[..., Any] | str, kind: str, where: str) -> 
         Where `function` is neither a function nor a text.
     """
     if isinstance(function, str):
-        return normalise(function, kind, where)
+        return normalize(function, kind, where)
     if not isinstance(function, types.FunctionType):
         raise InvalidType(f"{where}: expected a Python function or an expression, got {function!r}")
     node, source = _definition(function.__code__, where)
-    maker = Normaliser(_parameters(function, node, kind, where), where, _resolver(function), source)
+    maker = Normalizer(_parameters(function, node, kind, where), where, _resolver(function), source)
     made = maker.convert(node.body) if isinstance(node, ast.Lambda) else _Statements(maker).run(node)
     return Expression(made.text)
 
@@ -136,7 +136,7 @@ def _parameters(function: types.FunctionType, node: _Function, kind: str, where:
             expected, got = ", ".join(variables), ", ".join(free)
             raise UdfParseError(f"{where}: too many parameters; expected at most ({expected}), got ({got})")
         made[name] = Text(variable, ATOM)
-    literals = Normaliser({}, where)
+    literals = Normalizer({}, where)
     for name, value in constants.items():
         if not isinstance(value, (bool, int, float, complex, np.bool_, np.number)):
             raise UdfParseError(f"{where}: the default of parameter {name!r} must be a number, got {value!r}")
@@ -170,7 +170,7 @@ def _resolver(function: types.FunctionType) -> Callable[[str], object]:
 class _Statements:
     """Evaluates the statements of a function symbolically, one path at a time, to a single expression."""
 
-    def __init__(self, maker: Normaliser) -> None:
+    def __init__(self, maker: Normalizer) -> None:
         self.maker = maker
         self.steps = 0
 

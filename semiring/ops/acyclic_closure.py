@@ -7,7 +7,7 @@ Every row is multiplied once, after all rows that lead to it, so that the monoid
     numbers of paths    plus_times  over ones              from {source: 1}
     longest paths       max_plus    over weights           from {v: 0 for all v}
     generations         max_plus    over a pattern of ones from {v: 0 for all v}
-    greedy colouring    bor_first   over the order's edges from {v: 0 for all v}, f: the lowest bit that is not set
+    greedy coloring    bor_first   over the order's edges from {v: 0 for all v}, f: the lowest bit that is not set
 
 Source: Kahn, "Topological Sorting of Large Networks", CACM 5(11), 1962.
 """

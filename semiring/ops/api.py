@@ -62,7 +62,7 @@ def singletons(like: V) -> V:
 
     Notes
     -----
-    Cost O(n).  Does not synchronise.
+    Cost O(n).  Does not synchronize.
 
     Examples
     --------
@@ -93,7 +93,7 @@ def link(
     forest : Vector of size n, full, int32 (int64 from n = 2**31), from `singletons` or `link`
     a : Matrix, n x n
     first, last
-        Which neighbours of each row: by position in the row; ``last=None`` means to its end.
+        Which neighbors of each row: by position in the row; ``last=None`` means to its end.
     skip
         Rows whose root is this one are not visited: a row, or a `Label` from `most_frequent`.
     sample
@@ -106,7 +106,7 @@ def link(
 
     Notes
     -----
-    Cost: O(visited entries).  Does not synchronise, unless the entries are streamed; with `sample` the first call on a
+    Cost: O(visited entries).  Does not synchronize, unless the entries are streamed; with `sample` the first call on a
     matrix determines whether its structure is symmetric, and caches it.
 
     Examples
@@ -142,7 +142,7 @@ class Label:
 
     @property
     def value(self) -> int | None:
-        """The label; None for an empty forest.  Synchronises if it resides on the GPU."""
+        """The label; None for an empty forest.  Synchronizes if it resides on the GPU."""
         found = scalar_value(self.result)
         return None if found is None else int(found)
 
@@ -165,7 +165,7 @@ def most_frequent(forest: HasVector) -> Label:
 
     Notes
     -----
-    Cost O(1).  Does not synchronise: a label on a GPU stays there, and `link` reads it there.
+    Cost O(1).  Does not synchronize: a label on a GPU stays there, and `link` reads it there.
 
     Examples
     --------
@@ -179,17 +179,17 @@ def most_frequent(forest: HasVector) -> Label:
 
 
 @reports_memory
-def link_sample(forest: V, a: HasMatrix, *, neighbours: int = 2) -> tuple[V, int]:
-    """Hook each row to up to `neighbours` of its neighbours, those that are cheapest to find.
+def link_sample(forest: V, a: HasMatrix, *, neighbors: int = 2) -> tuple[V, int]:
+    """Hook each row to up to `neighbors` of its neighbors, those that are cheapest to find.
 
-    These hooks join most of a giant component before `link` skips it: the first neighbours of each row; or, where they
-    are cached, its neighbours with the longest rows.
+    These hooks join most of a giant component before `link` skips it: the first neighbors of each row; or, where they
+    are cached, its neighbors with the longest rows.
 
     Parameters
     ----------
     forest : Vector of size n, full, int32 (int64 from n = 2**31), from `singletons` or `link`
     a : Matrix, n x n
-    neighbours : int
+    neighbors : int
         How many for each row; each costs O(n).
 
     Returns
@@ -202,8 +202,8 @@ def link_sample(forest: V, a: HasMatrix, *, neighbours: int = 2) -> tuple[V, int
 
     Notes
     -----
-    Cost O(n neighbours); once O(nvals) where the entries reside in host memory: the first call finds the neighbours
-    with the longest rows.  Only that synchronises.
+    Cost O(n neighbors); once O(nvals) where the entries reside in host memory: the first call finds the neighbors
+    with the longest rows.  Only that synchronizes.
 
     Source: Sutton, Ben-Nun, Barak, "Optimizing Parallel Graph Connectivity Computation via Subgraph Sampling", IPDPS
     2018.
@@ -217,7 +217,7 @@ def link_sample(forest: V, a: HasMatrix, *, neighbours: int = 2) -> tuple[V, int
     {0: 0, 1: 0, 2: 0, 3: 3, 4: 3}
     """
     matrix, _ = operand_of("link_sample", a)
-    result = _link_sample(forest.store, matrix, neighbours=neighbours)
+    result = _link_sample(forest.store, matrix, neighbors=neighbors)
     return forest.with_store(result.store), result.visited
 
 

@@ -102,7 +102,7 @@ def closure(
     Notes
     -----
     Cost: O(nvals) where entries are final on arrival (BFS), else O(nvals) a step.  Memory: at most 16 bytes a
-    row beyond the matrix for BFS.  Synchronises once, at the end; a few times a step where the entries reside in
+    row beyond the matrix for BFS.  Synchronizes once, at the end; a few times a step where the entries reside in
     host memory.
     From a Matrix, the cost of each row; on a CPU closures of min and max have a row a thread, with the results of one
     row after the other.  For levels from many sources `closure_many` costs less.
@@ -142,7 +142,7 @@ def closure_with_trace(
 
     Notes
     -----
-    Cost and synchronisation as `closure`.
+    Cost and synchronization as `closure`.
 
     Examples
     --------
@@ -262,7 +262,7 @@ def closure_many(sources: Any, a: HasMatrix, *, levels: bool = True, counts: boo
     Sources are searched in groups: on a GPU of up to 1,024, as many as the memory admits, on a CPU of 512.  Cost for
     each group: O(nvals) for a level that is pulled, with up to 128 bytes read for each entry; a level with a small
     frontier is pushed.  Memory beside the result, for each vertex and source: three bits, and for levels one for each
-    bit of a level number; on a GPU also six indices for each vertex.  Synchronises a few times for each group.
+    bit of a level number; on a GPU also six indices for each vertex.  Synchronizes a few times for each group.
     On a CPU few sources, and those of graphs where a vertex is rarely in the frontiers of many (roads, grids), are
     searched each by itself, on all threads: O(n + nvals) each, with memory for the levels of all vertices.
     For entries in host memory that kernels do not address, and compressed rows on a CPU that do not fit uncompressed,
@@ -309,7 +309,7 @@ def closure_with_parents(
 
     Notes
     -----
-    On the CPU engine, cost and synchronisation of `closure`; elsewhere O(nvals) more time and memory, for the entries
+    On the CPU engine, cost and synchronization of `closure`; elsewhere O(nvals) more time and memory, for the entries
     for which the equation holds.
 
     Examples
@@ -329,7 +329,7 @@ def acyclic_closure(x: V, a: HasMatrix, semiring: Any, *, then: Any = None) -> V
 
     A row is multiplied when all rows that lead to it are finished.  So, other than in `closure`, the monoid may be any,
     and f may depend on the finished sum.  Under ``plus_times`` from 1 at a source it counts paths; under ``max_plus``
-    it computes longest paths; under ``bor_first`` with f(z) = the lowest bit that z lacks it colours greedily.
+    it computes longest paths; under ``bor_first`` with f(z) = the lowest bit that z lacks it colors greedily.
 
     Parameters
     ----------
@@ -357,7 +357,7 @@ def acyclic_closure(x: V, a: HasMatrix, semiring: Any, *, then: Any = None) -> V
     Notes
     -----
     Cost O(n + nvals).  On a GPU one launch for all rows, with a barrier for each generation, the rows at equal distance
-    on longest paths; sums of floats may differ in order from run to run there.  Synchronises once, at the end.
+    on longest paths; sums of floats may differ in order from run to run there.  Synchronizes once, at the end.
 
     Source: Kahn, "Topological Sorting of Large Networks", CACM 5(11), 1962.
 

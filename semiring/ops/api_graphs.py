@@ -44,7 +44,7 @@ def peel(counts: V, a: HasMatrix, *, least: int | None = None) -> V:
     -----
     Each entry is visited once, and a row once for each level up to its own: of core numbers both together are
     O(n + nvals).  On a CPU with one thread, on a GPU in one launch.  The transpose is derived and cached unless the
-    structure is symmetric.  Memory beside it: four indices a row and the counts.  Synchronises for facts of the
+    structure is symmetric.  Memory beside it: four indices a row and the counts.  Synchronizes for facts of the
     structure, the first time that a matrix is used.  Entries that kernels do not address, and that do not fit in the
     memory of the device, are read in slices, once a round.
 
@@ -91,7 +91,7 @@ def treefix(parent: V, values: V, op: Any = "plus", *, towards: str = "roots") -
     Notes
     -----
     Cost O(n) on a CPU, with one thread, and towards the roots on a GPU, there in a time that grows with the height;
-    towards the leaves O(n log height) on a GPU.  Synchronises once on a GPU, where values have 8 bytes or fewer.  Sums
+    towards the leaves O(n log height) on a GPU.  Synchronizes once on a GPU, where values have 8 bytes or fewer.  Sums
     of floats depend on their order.
 
     Source: Leiserson, Maggs, "Communication-Efficient Parallel Algorithms for Distributed Random-Access Machines",

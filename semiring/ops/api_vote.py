@@ -25,7 +25,7 @@ def vote(
 
     The step of label propagation and of Louvain's method: every row moves to the group, the columns of one label, with
     the largest sum of entries, less a penalty for the mass that is in the group already.  Without `mass` the sum alone
-    decides; over a pattern of ones that is the most frequent label of the neighbours.
+    decides; over a pattern of ones that is the most frequent label of the neighbors.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def vote(
     -----
     Cost O(n + nvals), one pass; rows above 4,096 entries on a GPU are read several times.  Memory on a CPU: 16 to 24
     bytes a row and thread.  Sums are float64: if they are exact, as for integers, all engines return the same groups.
-    A score that is NaN never wins.  Synchronises the first time that a matrix is used.
+    A score that is NaN never wins.  Synchronizes the first time that a matrix is used.
 
     Examples
     --------
@@ -87,13 +87,13 @@ def local_moving(
 
     Repeated `vote` with the totals of the moment: with the degrees as masses the local moving of
     Louvain's method, without masses label propagation.  Each pass divides the rows into parts at random; the rows of a
-    part vote at once, and the parts in turn, so that most neighbours of a row stay while it moves.  All rows are active
-    at first; a row that has voted is active again in the next pass if a neighbour outside its group has moved since.
+    part vote at once, and the parts in turn, so that most neighbors of a row stay while it moves.  All rows are active
+    at first; a row that has voted is active again in the next pass if a neighbor outside its group has moved since.
 
     Parameters
     ----------
     a : Matrix, n x n (or its ``.T``)
-        Real values.  Rows j with an entry a(i, j) are the neighbours of row i; usually the matrix is symmetric.
+        Real values.  Rows j with an entry a(i, j) are the neighbors of row i; usually the matrix is symmetric.
     labels : Vector of size n, full, int32 or int64
         The groups at first, as in `vote`.
     mass : Vector of size n, full, float64, or None
@@ -120,7 +120,7 @@ def local_moving(
     With masses a row may gain at the end, as a change of totals alone makes no row active.
 
     Cost O(n) a pass, and the entries of the rows that vote.  Memory: that of `vote`, and 26 bytes a row.  Sums are
-    float64: if they are exact, as for integers, all engines return the same groups.  Synchronises once a pass on a GPU.
+    float64: if they are exact, as for integers, all engines return the same groups.  Synchronizes once a pass on a GPU.
 
     Examples
     --------

@@ -143,7 +143,7 @@ def entry_values(
 
 
 def bounded_indices(name: str, array: Array, size: int, device: str) -> Array:
-    """Return an index array, checked against its dimension (on the GPU two numbers are read back: synchronises)."""
+    """Return an index array, checked against its dimension (on the GPU two numbers are read back: synchronizes)."""
     if array.ndim == 1 and array.size == 0:
         return array_module(device).zeros(0, dtype=index_dtype(size))
     return to_device(_checked_indices(name, array, size).astype(index_dtype(size), copy=False), device)
@@ -158,7 +158,7 @@ def _checked_indices(name: str, array: Array, size: int) -> Array:
         low, high = int(array.min()), int(array.max())
     else:  # checked where it is stored, before it is copied
         xp = array_module(device_of(array))
-        low, high = (int(value) for value in to_host(xp.stack([array.min(), array.max()])))  # synchronises
+        low, high = (int(value) for value in to_host(xp.stack([array.min(), array.max()])))  # synchronizes
     if low < 0 or high >= size:
         wrong = low if low < 0 else high
         at = int(to_host(array_module(device_of(array)).flatnonzero(array == wrong)[:1])[0])

@@ -63,7 +63,7 @@ def closure(
     parents: also return, for each entry, the row of the entry that its value was computed from (`_parents`).
     Raises DomainMismatch for a monoid that is not idempotent; with parents, for one that is not min or max.
     Cost: O(nvals) where entries are final on arrival (levels, parents), else O(nvals) a step.
-    Synchronises once, at the end.
+    Synchronizes once, at the end.
     """
     if a.nrows != a.ncols:
         raise DimensionMismatch(f"closure: the matrix must be square, got shape {a.shape}")

@@ -16,7 +16,7 @@ FORMATS = ("index", "bitmap", "full")
 def convert(u: VectorStore, to: str) -> VectorStore:
     """Return the same vector as ``"index"``, ``"bitmap"`` or ``"full"`` (all entries present).
 
-    To ``"index"`` from a bitmap on the GPU the number of entries is read back: synchronises.
+    To ``"index"`` from a bitmap on the GPU the number of entries is read back: synchronizes.
     """
     if to not in FORMATS:
         raise InvalidValue(f"a vector format is one of {', '.join(FORMATS)}; got {to!r}")

@@ -245,7 +245,7 @@ def _kept(c: Store, positions: list[Position], *, complement: bool) -> Any:
 
 
 def _stored(c: Store, positions: list[Position]) -> dict[Position, np.generic]:
-    """Return the entries at these positions, read together.  Synchronises."""
+    """Return the entries at these positions, read together.  Synchronizes."""
     kept = whole_of(_kept(c, positions, complement=False))
     if isinstance(kept, CSR):
         rows = listed_or_resident(kept)
@@ -285,7 +285,7 @@ def _marked(c: Bitmap, indices: Values, values: Values | None) -> Bitmap:
     at, made = to_device(words, c.device), c.words.copy()
     old = made[at]
     made[at] = old | to_device(bits, c.device)
-    added = int(np.bitwise_count(bits & ~to_host(old)).sum())  # synchronises on the GPU
+    added = int(np.bitwise_count(bits & ~to_host(old)).sum())  # synchronizes on the GPU
     count = Count(c.nvals + added)
     if values is None:
         return Bitmap(c.size, c.dtype, made, None, c.iso, count)

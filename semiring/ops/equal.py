@@ -25,7 +25,7 @@ _FULL = StorageKind("full", "none", "device")
 
 
 def symmetric(a: CSR) -> bool:
-    """Return whether a(j, i) = a(i, j), cached with the matrix; NaN equals NaN.  Synchronises the first time."""
+    """Return whether a(j, i) = a(i, j), cached with the matrix; NaN equals NaN.  Synchronizes the first time."""
     if not structure.is_symmetric(a.pattern):
         return False
     if a.iso is not None:
@@ -36,7 +36,7 @@ def symmetric(a: CSR) -> bool:
 
 
 def same(a: Store, b: Store, *, check_dtype: bool, tolerance: tuple[float, float] | None = None) -> bool:
-    """Return True if the same positions are stored with the same values (NaN equals NaN).  Synchronises.
+    """Return True if the same positions are stored with the same values (NaN equals NaN).  Synchronizes.
 
     tolerance: None for exact equality, else (relative, absolute): |a - b| <= absolute + relative * |b|.
     """
@@ -116,7 +116,7 @@ def _values_agree(a: Store, b: Store, tolerance: tuple[float, float] | None) -> 
     if "V" in x.dtype.kind + y.dtype.kind:
         if x.dtype != y.dtype:
             return False
-        return bool(equal_records(to_host(x), to_host(y)).all())  # synchronises
+        return bool(equal_records(to_host(x), to_host(y)).all())  # synchronizes
     agree = x == y
     if x.dtype.kind in "fc" and y.dtype.kind in "fc":
         agree = agree | ((x != x) & (y != y))
@@ -140,4 +140,4 @@ def equal_records(x: np.ndarray[Any, Any], y: np.ndarray[Any, Any]) -> np.ndarra
 
 
 def _true(flag: Array | Any) -> bool:
-    return bool(flag) if isinstance(flag, (bool, np.bool_)) else bool(to_host(flag))  # synchronises
+    return bool(flag) if isinstance(flag, (bool, np.bool_)) else bool(to_host(flag))  # synchronizes

@@ -39,7 +39,7 @@ def extract_vector(u: VectorStore, index: Index) -> Plan[VectorStore]:
 
 
 def extract_matrix(a: CSR, rows: Index, cols: Index, *, transposed: bool = False) -> Plan[CSR]:
-    """C = A(I, J).  Positions may repeat.  Execution synchronises for the size of the result."""
+    """C = A(I, J).  Positions may repeat.  Execution synchronizes for the size of the result."""
 
     def whole() -> CSR:
         return structure.transposed(a) if transposed else a
@@ -107,7 +107,7 @@ def column_numbers(a: CSR) -> Array:
 
 @dispatched()
 def places(a: CSR | VectorStore, rows: Array, cols: Array | None = None) -> Array | None:
-    """Return the slots of the values at these positions if all of them are stored, else None.  Synchronises.
+    """Return the slots of the values at these positions if all of them are stored, else None.  Synchronizes.
 
     rows, cols: int64, on the host; cols: None for a vector.  The result is None too for bitmaps, and for rows that are
     compressed, hypersparse, not in the memory of the device or on a grid.  Cost O(k log degree).
@@ -136,7 +136,7 @@ def places(a: CSR | VectorStore, rows: Array, cols: Array | None = None) -> Arra
 
 
 def _all_found(indices: Array, at: Array, end: Any, wanted: Array) -> Array | None:
-    """Return `at` if each lies below its `end` and has the wanted index, else None.  Synchronises."""
+    """Return `at` if each lies below its `end` and has the wanted index, else None.  Synchronizes."""
     xp = array_module(device_of(indices))
     if not indices.size:
         return None
@@ -146,7 +146,7 @@ def _all_found(indices: Array, at: Array, end: Any, wanted: Array) -> Array | No
 
 @dispatched()
 def element(a: CSR | VectorStore, row: int, col: int = 0) -> np.generic | None:
-    """Return A(i, j) or u(i), or None where nothing is stored.  Synchronises."""
+    """Return A(i, j) or u(i), or None where nothing is stored.  Synchronizes."""
     if traced.users and (traced.is_traced(a) or isinstance(row, Symbolic)):
         return cast(np.generic, traced.current().element(a, row))
     if isinstance(a, CSR):

@@ -52,7 +52,7 @@ class InnerPlan(NamedTuple):
         return reduce_scalar(products.into(), typed.add)
 
     def value(self) -> np.generic | None:
-        """Execute the product and return s.  Synchronises."""
+        """Execute the product and return s.  Synchronizes."""
         return self.queue()()
 
 

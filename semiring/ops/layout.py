@@ -42,7 +42,7 @@ __all__ = [
 
 
 def concat(tiles: Sequence[Sequence[CSR | None]]) -> Plan[CSR]:
-    """C of a grid of tiles, given by rows; None: a tile without entries, whose size follows from its neighbours."""
+    """C of a grid of tiles, given by rows; None: a tile without entries, whose size follows from its neighbors."""
     heights = [_common("rows", n, [tile.nrows for tile in row if tile is not None]) for n, row in enumerate(tiles)]
     columns = list(zip(*tiles, strict=True))
     widths = [_common("columns", n, [tile.ncols for tile in col if tile is not None]) for n, col in enumerate(columns)]

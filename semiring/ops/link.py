@@ -1,6 +1,6 @@
 """Union-find over the rows of a matrix: hook the trees of the ends of entries, the step of Afforest.
 
-    for every row i (not skipped) and its neighbours j at positions first <= p < last of the row:  hook(i, j)
+    for every row i (not skipped) and its neighbors j at positions first <= p < last of the row:  hook(i, j)
 
 The forest is a full vector of row numbers: forest[v] <= v is the parent of v, roots are their own parents.
 A hook stores the smaller root as the parent of the larger one by compare-and-swap, and is repeated until the roots
@@ -47,13 +47,13 @@ def link(
 ) -> VectorStore:
     """Return the forest after hooking the trees of both ends of the visited entries; every tree of it is flat.
 
-    first, last: which neighbours of each row are visited, by position in the row (last=None: to its end).
+    first, last: which neighbors of each row are visited, by position in the row (last=None: to its end).
     skip: rows whose root is this one are not visited (None: visit all).
     sample: visit all entries, those of `link_sample` first; then, where the structure is symmetric, those of rows that
         are not in the most frequent tree.  The rows of that tree need no visit, because the row at the other end of
         each of their entries has the same entry.
     Shapes: A (n, n); the forest n, int32 or int64, full, as `singletons` or `link` returned it.
-    Cost: nearly O(visited entries) probes.  Does not synchronise, but for the first test of symmetry.  Source: Sutton,
+    Cost: nearly O(visited entries) probes.  Does not synchronize, but for the first test of symmetry.  Source: Sutton,
     Ben-Nun, Barak, "Optimizing Parallel Graph Connectivity Computation via Subgraph Sampling", IPDPS 2018.
     """
     _check_operands("link", forest, a)
@@ -76,23 +76,23 @@ def _all_linked(forest: VectorStore, a: CSR, count: int, engine: str) -> VectorS
     return cast(VectorStore, registry.run(Link(found.store, a.pattern, found.visited, None, skip), engine))
 
 
-def link_sample(forest: VectorStore, a: CSR, *, neighbours: int = 2) -> LinkSampleResult:
-    """Return the forest after hooking each row to up to `neighbours` of its neighbours, the ones cheapest to find.
+def link_sample(forest: VectorStore, a: CSR, *, neighbors: int = 2) -> LinkSampleResult:
+    """Return the forest after hooking each row to up to `neighbors` of its neighbors, the ones cheapest to find.
 
-    The result contains the position in every row from which `link` is to continue: `neighbours` if the first ones were
+    The result contains the position in every row from which `link` is to continue: `neighbors` if the first ones were
     visited, 0 if others were.  Errors and cost are those of `link`.
     """
     _check_operands("link_sample", forest, a)
-    if neighbours < 0:
-        raise InvalidValue(f"link_sample: neighbours must not be negative, got {neighbours}")
+    if neighbors < 0:
+        raise InvalidValue(f"link_sample: neighbors must not be negative, got {neighbors}")
     engine = check.engine_of("link_sample", forest, a)
-    return cast(LinkSampleResult, registry.run(LinkSample(forest, a.pattern, neighbours), engine))
+    return cast(LinkSampleResult, registry.run(LinkSample(forest, a.pattern, neighbors), engine))
 
 
 def most_frequent(forest: VectorStore) -> ScalarResult:
     """Return a most frequent label in a sample of a forest, which `link` may skip; None for an empty forest.
 
-    Cost O(1).  Does not synchronise: the label of a forest on a GPU is copied when it is read.
+    Cost O(1).  Does not synchronize: the label of a forest on a GPU is copied when it is read.
     """
     engine = check.engine_of("most_frequent", forest)
     return cast(ScalarResult, registry.run(MostFrequent(forest), engine))

@@ -54,7 +54,7 @@ def _rows_of(indptr: Array, places: Array) -> Array:
 
 
 def grouped(u: VectorStore, labels: VectorStore | Array, size: int) -> Groups:
-    """Return the entries of u that have a label, by groups.  On the GPU two numbers are read back: synchronises."""
+    """Return the entries of u that have a label, by groups.  On the GPU two numbers are read back: synchronizes."""
     if isinstance(labels, VectorStore):
         check.one_device("labels", u.device, labels)
     if int(labels.size) != u.size:

@@ -19,7 +19,7 @@ from . import check
 
 
 def is_symmetric(pattern: AnyPattern) -> bool:
-    """Return True if a(j, i) is present wherever a(i, j) is.  Cost O(nvals log degree), once; synchronises.
+    """Return True if a(j, i) is present wherever a(i, j) is.  Cost O(nvals log degree), once; synchronizes.
 
     If the rows are read in slices, the cost is O(nvals) and the probability of a wrong result is below 2^-115
     (`engines.sliced`).
@@ -130,6 +130,6 @@ def _transpose(a: CSR, itemsize: int) -> CSR:
 def listed_rows(a: CSR) -> CSR:
     """Return uncompressed rows as hypersparse ones, so that the rule selects the format of a result.
 
-    A matrix in another format is returned as it is.  Cost O(nrows).  Synchronises.
+    A matrix in another format is returned as it is.  Cost O(nrows).  Synchronizes.
     """
     return hypersparse(a) if isinstance(a.pattern, Pattern) else a

@@ -44,7 +44,7 @@ def import_csr(
     *,
     copy: bool = False,
 ) -> CSR:
-    """Return the matrix of checked compressed rows.  Synchronises on the GPU.
+    """Return the matrix of checked compressed rows.  Synchronizes on the GPU.
 
     copy: False shares arrays that have the right types, are sorted and stay where they are.
     placement: of its entries.  Entries in host memory that stay there are imported in chunks.
@@ -93,7 +93,7 @@ def import_chunks(
     """Return a matrix for `device` whose entries stay in host memory, ``"pinned"`` or ``"host"``.
 
     Parameters and errors as `ImportCSR`; errors report positions in the whole arrays.  `values` may be of another type
-    than `dtype`.  Cost O(nvals) and one transfer of the entries to the device.  Synchronises.
+    than `dtype`.  Cost O(nvals) and one transfer of the entries to the device.  Synchronizes.
     """
     nrows, nvals, engine = int(indptr.size) - 1, int(indices.size), engine_for(device)
     check_offsets(indptr, nrows, nvals)
@@ -164,14 +164,14 @@ class _Kept:
             self._copy()
         place = slice(self.filled, self.filled + made.nvals)
         if not self.shared:
-            self.indices[place] = to_host(made.indices)  # synchronises
+            self.indices[place] = to_host(made.indices)  # synchronizes
             if self.values is None and made.values is not None:
                 # All entries shared one value before repeated ones were combined.
                 self.values, self.iso = np.full(self.indices.size, self.iso, self.dtypes[1]), None
             if self.values is not None:
-                self.values[place] = made.iso if made.values is None else to_host(made.values)  # synchronises
+                self.values[place] = made.iso if made.values is None else to_host(made.values)  # synchronizes
             # Combining repeated columns moves the start of all rows that follow.
-            self.indptr[first : last + 1] = to_host(made.indptr).astype(np.int64) + self.filled  # synchronises
+            self.indptr[first : last + 1] = to_host(made.indptr).astype(np.int64) + self.filled  # synchronizes
         self.filled = place.stop
 
     def pass_over(self, first: int, last: int) -> None:

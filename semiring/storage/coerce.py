@@ -69,7 +69,7 @@ def as_indices(name: str, given: Any) -> Array:
 
 
 def size_for(indices: Array) -> int:
-    """Return the largest index + 1.  Synchronises on the GPU."""
+    """Return the largest index + 1.  Synchronizes on the GPU."""
     return int(to_host(indices.max())) + 1 if indices.size else 0
 
 
@@ -135,7 +135,7 @@ def _content(array: Array) -> str:
 
 
 def permutation(name: str, given: Any, size: int, device: str) -> Array:
-    """Return a permutation of range(size), as an array of the index type on `device`.  Synchronises on the GPU.
+    """Return a permutation of range(size), as an array of the index type on `device`.  Synchronizes on the GPU.
 
     given: a full vector store, an array, or a list, of integers.  InvalidValue for anything that is not a permutation,
     with the first position that is out of range or repeats.
@@ -162,13 +162,13 @@ def _check_permutation(name: str, array: Array, size: int) -> None:
         return
     xp = array_module(device_of(array))
     outside = (array < 0) | (array >= size)
-    if bool(to_host(outside.any())):  # synchronises on the GPU
+    if bool(to_host(outside.any())):  # synchronizes on the GPU
         at = _first(outside)
         raise InvalidValue(f"{name}[{at}] = {_at(array, at)}; expected a permutation of the numbers below {size}")
     at_each = xp.full(size, size, dtype=np.int64)
     at_each[array] = xp.arange(size, dtype=np.int64)  # where a number repeats, one of its positions is stored
     missing = at_each == size
-    if bool(to_host(missing.any())):  # synchronises on the GPU
+    if bool(to_host(missing.any())):  # synchronizes on the GPU
         lacks = _first(missing)
         twice = _first(xp.bincount(array, minlength=size) > 1)
         places = xp.flatnonzero(array == twice)[:2]

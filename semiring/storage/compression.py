@@ -53,7 +53,7 @@ def checked_codec(codec: Any) -> Codec:
 def compress(a: CSR, codec: Any) -> CSR:
     """Return the matrix with compressed rows, at the same placement; itself if they are compressed already.
 
-    Values are shared.  Cost O(nvals), twice for entries outside the memory of a GPU.  Synchronises on the GPU.
+    Values are shared.  Cost O(nvals), twice for entries outside the memory of a GPU.  Synchronizes on the GPU.
     """
     codec = checked_codec(codec)
     a = decompress(a) if is_bitmap(a) else with_all_rows(a)
@@ -94,7 +94,7 @@ def decompress(a: CSR) -> CSR:
     for rows in _slices(a, engine):
         part = columns[done : done + rows.nvals]
         if a.device == "cuda":
-            download(rows.indices, part)  # synchronises
+            download(rows.indices, part)  # synchronizes
         else:
             part[...] = rows.indices
         done += rows.nvals
@@ -108,7 +108,7 @@ def convert(a: CSR, to: Any) -> CSR:
     """Return the matrix in a format of `_CONVERTED`; InvalidValue for another one, or rows that are not full.
 
     Values are shared, except to and from ``"bitmap"``.  Cost O(nrows), O(nvals) to ``"csr"`` from compressed rows,
-    O(nrows ncols) to ``"bitmap"``.  Synchronises.
+    O(nrows ncols) to ``"bitmap"``.  Synchronizes.
     """
     if to not in _CONVERTED:
         formats = f"{', '.join(map(repr, _CONVERTED[:-1]))} or {_CONVERTED[-1]!r}"
@@ -124,7 +124,7 @@ def convert(a: CSR, to: Any) -> CSR:
     a = with_all_rows(a)
     pattern = a.pattern
     lengths = array_module(a.device).diff(pattern.indptr)
-    partial = int(to_host(((lengths != 0) & (lengths != a.ncols)).sum()))  # synchronises
+    partial = int(to_host(((lengths != 0) & (lengths != a.ncols)).sum()))  # synchronizes
     if partial:
         raise InvalidValue(
             f"convert: rows of a full matrix hold all {a.ncols} columns or none; {partial} of {a.nrows} rows do not "

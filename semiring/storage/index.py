@@ -41,7 +41,7 @@ def pair(place: Any) -> tuple[Any, Any]:
 def positions(value: Any, size: int, axis: str, device: str) -> Index:
     """Return a slice, a range, a list, an array or a full vector store of integers as an `Index`.
 
-    Arrays are checked against the size; on the GPU this reads two numbers back (synchronises).
+    Arrays are checked against the size; on the GPU this reads two numbers back (synchronizes).
     """
     if value is Ellipsis or (isinstance(value, slice) and value == slice(None)):
         return Index(size, size)
@@ -130,7 +130,7 @@ def _array(value: Array, size: int, axis: str, device: str, *, frozen: bool = Fa
 
 
 def _are_positions(value: Array, size: int) -> bool:
-    """Return True if all are found to be below `size` and not negative, by one pass.  On the GPU it synchronises."""
+    """Return True if all are found to be below `size` and not negative, by one pass.  On the GPU it synchronizes."""
     # As unsigned numbers, negative ones are at least 2^(bits - 1).
     if not value.dtype.isnative or size > 1 << (8 * value.itemsize - 1):
         return False
@@ -141,6 +141,6 @@ def _extremes(value: Array) -> tuple[int, int]:
     if device_of(value) == "cpu":
         return int(value.min()), int(value.max())
     xp = array_module("cuda")
-    # Both numbers in one copy.  synchronises
+    # Both numbers in one copy.  synchronizes
     low, high = to_host(xp.stack([value.min(), value.max()]))
     return int(low), int(high)

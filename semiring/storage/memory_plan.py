@@ -228,7 +228,7 @@ def estimated(indptr: Array, indices: Array, ncols: int, device: str) -> dict[st
 
     Notes
     -----
-    Cost: 2 million entries at most, and a copy of the offsets.  Synchronises.
+    Cost: 2 million entries at most, and a copy of the offsets.  Synchronizes.
     """
     nrows, nvals = int(indptr.size) - 1, int(indices.size)
     try:

@@ -46,12 +46,12 @@ def specification() -> Iterator[None]:
         yield
 
 
-def graph(kind: str, *, labelled: bool = True) -> Matrix:
+def graph(kind: str, *, labeled: bool = True) -> Matrix:
     arcs, both = GRAPHS[kind]
     weights = [(1 + (3 * u + 5 * v + u * v) % 17) / 20 for u, v in arcs]
     triples = [(u, v, w) for (u, v), w in zip(arcs, weights, strict=True)]
     A = Matrix.from_edgelist(triples, symmetric=both)
-    A.labels = Labels(NAMES) if labelled else None
+    A.labels = Labels(NAMES) if labeled else None
     return A
 
 
@@ -184,7 +184,7 @@ CHOICES: dict[str, Callable[[Matrix, dict[str, Any]], bool]] = {
     "biconnected_components": names_of_blocks,
     "cdlp": names_groups,
     "coarsen": has_numbers,
-    "colouring": has_a_number_each,
+    "coloring": has_a_number_each,
     "condensation": names_components,
     "connected_components": names_groups,
     "degree_order": is_order,
@@ -316,7 +316,7 @@ def kind_of(name: str) -> str:
 
 
 def assert_same(name: str, parameter: str, given: Any, rows: Any, what: str = "") -> None:
-    A, plain = graph(kind_of(name)), graph(kind_of(name), labelled=False)
+    A, plain = graph(kind_of(name)), graph(kind_of(name), labeled=False)
     call, other = one_call(name, parameter, given), one_call(name, parameter, rows)
     expected = outcome(other, plain)
     assert not isinstance(expected, type), expected
@@ -345,7 +345,7 @@ def test_a_name_is_a_row(name: str, parameter: str) -> None:
 @pytest.mark.parametrize(("name", "parameter"), sampled("names in arguments", VALUED, 5))
 def test_a_mapping_of_vertices_is_a_vector(name: str, parameter: str) -> None:
     """By rows without labels, by names or rows with them; missing vertices are missing entries."""
-    plain = graph(kind_of(name), labelled=False)
+    plain = graph(kind_of(name), labeled=False)
     full: dict[int, Any] = {v: v // 2 * 2 if parameter == "labels" else v + 1.0 for v in range(len(NAMES))}
     if parameter == "start" and name == "connected_components":
         full = sr.algorithms.connected_components(plain).to_dict()
@@ -365,7 +365,7 @@ def test_a_mapping_of_vertices_is_a_vector(name: str, parameter: str) -> None:
 
 @pytest.mark.parametrize(("name", "parameter"), sampled("names in errors", sorted({*SEVERAL, *ONE, *VALUED}), 12))
 def test_errors_begin_with_the_function(name: str, parameter: str) -> None:
-    A, plain = graph(kind_of(name)), graph(kind_of(name), labelled=False)
+    A, plain = graph(kind_of(name)), graph(kind_of(name), labeled=False)
     wrong: list[Any] = []
     if (name, parameter) in ONE:
         wrong += ["evee"]
@@ -379,7 +379,7 @@ def test_errors_begin_with_the_function(name: str, parameter: str) -> None:
                 one_call(name, parameter, given)(A)
     for given in wrong:
         with pytest.raises(
-            InvalidValue, match=f"^{name}: {parameter}: no vertex is labelled 'evee'; did you mean 'eve'"
+            InvalidValue, match=f"^{name}: {parameter}: no vertex is labeled 'evee'; did you mean 'eve'"
         ):
             one_call(name, parameter, given)(A)
         with pytest.raises(InvalidValue, match=f"^{name}: .*evee.*labels of the graph, and A.labels is None"):
@@ -401,9 +401,9 @@ def test_messages_name_vertices() -> None:
         sr.algorithms.sssp(A, "ann")
     assert (caught.value.vertex, caught.value.cycle) == (1, (1, 2))
     with pytest.raises(NegativeCycle, match="from 0: 1 -> 2 -> 1"):
-        sr.algorithms.sssp(A.dup().unlabelled(), 0)
-    with pytest.raises(GraphProperty, match="two_colouring: vertex 'bob' is on a closed walk"):
-        sr.algorithms.two_colouring(
+        sr.algorithms.sssp(A.dup().unlabeled(), 0)
+    with pytest.raises(GraphProperty, match="two_coloring: vertex 'bob' is on a closed walk"):
+        sr.algorithms.two_coloring(
             Matrix.from_edgelist([("bob", "ann"), ("ann", "eve"), ("eve", "bob")], relabel=True, symmetric=True)
         )
 

@@ -141,7 +141,7 @@ def test_locality_brings_cliques_together() -> None:
 
 
 @pytest.mark.parametrize("hub", [0, 300])
-def test_a_common_neighbour_does_not_hide_the_cliques(hub: int) -> None:
+def test_a_common_neighbor_does_not_hide_the_cliques(hub: int) -> None:
     """The order depends on random numbers of the vertices, not on the numbers that they have."""
     A = cliques(50, 12, 4, hub)
     B = A.permute(ordering.locality_order(A))
@@ -149,7 +149,7 @@ def test_a_common_neighbour_does_not_hide_the_cliques(hub: int) -> None:
 
 
 def test_locality_of_a_web_graph(shared_data: Any) -> None:
-    """A crawl with randomised numbers becomes nearly as small as under its best published order."""
+    """A crawl with randomized numbers becomes nearly as small as under its best published order."""
     crawl = sr.io.read(shared_data / "law" / "cnr-2000-llp.graph-txt.gz")
     mixed = crawl.permute(np.random.default_rng(1).permutation(crawl.nrows))
     found = gap_bits(mixed.permute(ordering.locality_order(mixed)))

@@ -59,7 +59,7 @@ FUNCTIONS: dict[str, tuple[Function, int]] = {
     "markov_clustering": (alg.markov_clustering, 0),
     "markov_clustering, inflation 2000": (lambda A: alg.markov_clustering(A, inflation=2000.0), 0),
     "peer_pressure": (alg.peer_pressure, 0),
-    "normalised Laplacian": (lambda A: alg.laplacian(A, normalized=True).matrix, 0),
+    "normalized Laplacian": (lambda A: alg.laplacian(A, normalized=True).matrix, 0),
     "betweenness": (lambda A: alg.betweenness(A, weights=True), 0),
     "edge_betweenness": (lambda A: alg.edge_betweenness(A, weights=True), 0),
     "Fiedler vector": (lambda A: abs_of(alg.fiedler_vector(A, weights=True).vector), 0),

@@ -119,9 +119,9 @@ def test_programs_on_real_graphs(shared_data: Path, name: str) -> None:
     assert programs.parent_bfs(A, truth["bfs_first"]["source_index"]).nvals == levels.nvals
     assert programs.triangles(A.select("tril", -1)) == truth["triangles"]
     members = programs.independent_set(A).select("==", True).new()
-    neighbours = A.mxv(members, "lor_land").new()
-    assert not members.ewise_mult(neighbours).nvals
-    assert members.ewise_add(neighbours, "lor").nvals == A.nrows
+    neighbors = A.mxv(members, "lor_land").new()
+    assert not members.ewise_mult(neighbors).nvals
+    assert members.ewise_add(neighbors, "lor").nvals == A.nrows
 
 
 @pytest.mark.wide

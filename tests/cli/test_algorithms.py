@@ -190,7 +190,7 @@ def test_ids_of_the_file(as_json: Callable[..., Any], capsys: pytest.CaptureFixt
     assert main(["sssp", str(path), "--relabel", "--source", "50", "--out", "-", "--no-progress"]) == 0
     assert capsys.readouterr().out == "10 1\n20 2\n30 3\n50 0\n"
     assert main(["sssp", str(path), "--relabel", "--source", "11", "--no-progress"]) == 1
-    assert "no vertex is labelled 11" in capsys.readouterr().err
+    assert "no vertex is labeled 11" in capsys.readouterr().err
 
 
 def test_names_of_the_file(as_json: Callable[..., Any], capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -29,13 +29,13 @@ GRAPHS = {
 @pytest.mark.parametrize("name", GRAPHS)
 def test_sizes(name: str) -> None:
     A = GRAPHS[name]()
-    neighbours = {i: list(row) for i, row in A.to_dicts().items()}
-    source = max(neighbours, key=lambda i: len(neighbours[i]))
+    neighbors = {i: list(row) for i, row in A.to_dicts().items()}
+    source = max(neighbors, key=lambda i: len(neighbors[i]))
     plot = frontiers(name, A, search(A, source))
     level, seen = [source], {source}
     vertices, ends, edges = [], [], []
     while level:
-        reached = [j for i in level for j in neighbours.get(i, [])]
+        reached = [j for i in level for j in neighbors.get(i, [])]
         vertices.append(len(level))
         ends.append(len(set(reached)))
         edges.append(len(reached))
@@ -67,11 +67,11 @@ MANY = sizes(*[(i + 1, 2 * i + 1, 3 * i + 1) for i in range(500)])
 
 
 @pytest.mark.parametrize("plot", [FEW, ONE, MANY], ids=["few", "one", "many"])
-@pytest.mark.parametrize("colour", [True, False])
-def test_chart_is_a_block_of_lines(plot: Frontiers, colour: bool) -> None:
-    drawn = chart.chart(plot, width=72, colour=colour)
+@pytest.mark.parametrize("color", [True, False])
+def test_chart_is_a_block_of_lines(plot: Frontiers, color: bool) -> None:
+    drawn = chart.chart(plot, width=72, color=color)
     plain = re.sub(r"\x1b\[[\d;]*m", "", drawn)
-    assert (plain != drawn) == colour
+    assert (plain != drawn) == color
     lines = plain.splitlines()
     assert lines[0] == "some graph"
     assert all(len(line) <= 72 + 8 + len("  level") + 4 for line in lines)
@@ -80,7 +80,7 @@ def test_chart_is_a_block_of_lines(plot: Frontiers, colour: bool) -> None:
 
 
 def test_chart_in_shades() -> None:
-    lines = chart.chart(FEW, colour=False).splitlines()
+    lines = chart.chart(FEW, color=False).splitlines()
     heights = ["".join(line[8 + 8 * level] for line in lines[2:-2] if len(line) > 8 + 8 * level) for level in range(4)]
     assert "█" in heights[0]
     assert heights[1].count("░") > 0
@@ -90,7 +90,7 @@ def test_chart_in_shades() -> None:
 
 def test_chart_in_ascii(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(chart, "supports_unicode", lambda: False)
-    assert chart.chart(FEW, colour=False).isascii()
+    assert chart.chart(FEW, color=False).isascii()
 
 
 @pytest.mark.parametrize("plots", [[FEW], [MANY, FEW], [ONE]], ids=["one panel", "two panels", "one level"])

@@ -184,7 +184,7 @@ def test_files_of_names_are_read_back(ending: str, tmp_path: Path) -> None:
     save(path, Outcome(parents, "bfs_parents"))
     assert load_vector(path, A).isequal(parents)
     Path(path).write_text("nowhere\t1\n" if ending == "tsv" else "nowhere,1\n")
-    with pytest.raises(InvalidFormat, match="no vertex is labelled 'nowhere'"):
+    with pytest.raises(InvalidFormat, match="no vertex is labeled 'nowhere'"):
         load_vector(path, A)
 
 
@@ -205,9 +205,9 @@ def test_a_name_that_looks_like_a_number() -> None:
     assert [row_of(A, word) for word in ("02134", "2134", "max-degree")] == [0, 1, 2]
     A.labels = Labels([5, 7, -2])
     assert [row_of(A, word) for word in ("7", "-2", "max-degree")] == [1, 2, 0]
-    with pytest.raises(InvalidValue, match="no vertex is labelled 0"):
+    with pytest.raises(InvalidValue, match="no vertex is labeled 0"):
         row_of(A, "0")
-    assert row_of(A.unlabelled(), "2") == 2
+    assert row_of(A.unlabeled(), "2") == 2
 
 
 @pytest.mark.parametrize("command", ["sssp", "bfs", pytest.param("descendants", marks=pytest.mark.costly)])
@@ -299,7 +299,7 @@ def test_an_order_of_names(graphs: list[list[list[str]]], run: Callable[..., str
     (tmp_path / "a.el").write_text("10 20\n20 30\n")
     (tmp_path / "order.csv").write_text("10,30\n20,20\n30,10\n")
     words = [str(tmp_path / "a.el"), "--relabel", "--symmetric", "--order", str(tmp_path / "order.csv")]
-    found = json.loads(run("colouring", *words, "--json") or "")
+    found = json.loads(run("coloring", *words, "--json") or "")
     assert {row["vertex"]: row["value"] for row in found["top"]} == {10: 0, 20: 1, 30: 0}
     plain, named = graphs[0]
     written = str(tmp_path / "components.csv")

@@ -33,7 +33,7 @@ def drawn(n: int, degree: int, seed: int, *, symmetric: bool = False) -> Any:
 
 
 def grid(side: int) -> Any:
-    """Roads: each vertex is joined with its neighbours on a square grid, in both directions."""
+    """Roads: each vertex is joined with its neighbors on a square grid, in both directions."""
     line = sp.diags_array([np.ones(side - 1), np.ones(side - 1)], offsets=[-1, 1])
     return sp.csr_array(sp.kronsum(line, line))
 

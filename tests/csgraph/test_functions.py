@@ -232,7 +232,7 @@ def test_cuthill_mckee(drawn: Any) -> None:
         members = order[component[order] == label]
         assert np.array_equal(np.diff(place[members]), np.ones(members.size - 1)), "a component is not in one piece"
         assert degree[members[0]] == degree[members].min()
-        # A vertex follows its first neighbour in the order, and those of one such neighbour ascend by degree.
+        # A vertex follows its first neighbor in the order, and those of one such neighbor ascend by degree.
         first = [min(place[np.flatnonzero(both[v])]) for v in members[1:]]
         assert first == sorted(first)
         for one, other, here, there in zip(first, first[1:], members[1:], members[2:], strict=False):

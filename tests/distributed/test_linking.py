@@ -46,7 +46,7 @@ def separate(parts: int, size: int) -> Matrix:
 def behind_samples(size: int) -> Matrix:
     """Two dense parts, of the rows of two processes, joined by (u, v), which is behind the first two of both rows.
 
-    Rows 0 and 1 are leaves of v, and its first neighbours; row w joins v to its part, and has no other neighbours.
+    Rows 0 and 1 are leaves of v, and its first neighbors; row w joins v to its part, and has no other neighbors.
     """
     u, v, w = size - 1, 2 * size - 1, 2 * size - 2
     rows, cols, _ = separate(2, size).to("cpu").to_coo()

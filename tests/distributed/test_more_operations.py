@@ -101,7 +101,7 @@ OPERATIONS: dict[str, Callable[[Matrix], Any]] = {
     "sums towards roots": lambda A: ops.treefix(_forest(A), weights(A), "plus", towards="roots"),
     "sums towards leaves": lambda A: ops.treefix(_forest(A), weights(A), "plus", towards="leaves"),
     "paths of an acyclic graph": lambda A: ops.acyclic_closure(weights(A), A.select("triu", 1).new(), "plus_first"),
-    "greedy colours": lambda A: ops.acyclic_closure(
+    "greedy colors": lambda A: ops.acyclic_closure(
         weights(A), A.select("triu", 1).new(), "max_plus", then=lambda x: x + 1
     ),
     "spanning forest": lambda A: (ops.span((A | A.T).new()), ops.span(A, largest=True)),

@@ -28,7 +28,7 @@ NAMED: dict[str, Callable[[Matrix], Any]] = {
     "parents": lambda A: sr.algorithms.bfs_parents(A, "ann"),
     "ranks": lambda A: sr.algorithms.pagerank(A, personalization={"ann": 1, 2: 3}, dangling={"bob": 1}),
     "subgraph": lambda A: sr.algorithms.induced_subgraph(A, ["eve", "ann"]),
-    "neighbourhood": lambda A: sr.algorithms.ego_graph(A, "ann")[1],
+    "neighborhood": lambda A: sr.algorithms.ego_graph(A, "ann")[1],
 }
 
 
@@ -49,7 +49,7 @@ def test_names_on_a_grid(shape: tuple[int, int]) -> None:
             found, expected = function(A), function(whole)
             assert names_of(found) == names_of(distributed.gather(found)) == names_of(expected), what
             assert distributed.gather(found).isclose(expected), what
-        with pytest.raises(InvalidValue, match="sssp: source: no vertex is labelled 'anne'"):
+        with pytest.raises(InvalidValue, match="sssp: source: no vertex is labeled 'anne'"):
             sr.algorithms.sssp(A, "anne")
         B = distributed.scatter(whole.apply("ainv").new(), grid)
         with pytest.raises(NegativeCycle, match="from 'ann': 'bob' -> 'eve' -> 'bob'"):

@@ -13,7 +13,7 @@ import pytest
 
 pytest.importorskip("cupy", reason="CuPy brings NVRTC")
 
-from semiring.engines.cuda import arguments, catalogue, compile
+from semiring.engines.cuda import arguments, catalog, compile
 
 FOLDER = Path(compile.__file__).parent
 STRUCT = re.compile(r"^struct (\w+Arguments) {\n(.*?)^};", re.MULTILINE | re.DOTALL)
@@ -54,7 +54,7 @@ def test_layouts_are_those_of_the_compiler(name: str, monkeypatch: pytest.Monkey
     holds = {path.name for path in (FOLDER / "kernels").glob("*.cuh") if f"struct {name} {{" in path.read_text()}
     file, prologue = next(
         (file, text)
-        for file, text in catalogue.entries()
+        for file, text in catalog.entries()
         if any(f'#line 1 "{part}"' in compile.module_text(file, text) for part in holds)
     )
     asserts = ""

@@ -12,7 +12,7 @@ cupy = pytest.importorskip("cupy", reason="CuPy brings NVRTC")
 
 from semiring import operators  # noqa: E402
 from semiring.config import config  # noqa: E402
-from semiring.engines.cuda import catalogue, columns, compile, specialise  # noqa: E402
+from semiring.engines.cuda import catalog, columns, compile, specialize  # noqa: E402
 from semiring.exceptions import SemiringError  # noqa: E402
 from semiring.formats import CODECS  # noqa: E402
 from tests import sampling  # noqa: E402
@@ -23,7 +23,7 @@ ARCHITECTURES = ("sm_80", "sm_90", "sm_100")
 # Texts of one file that are compiled without --exhaustive.
 MOST_TEXTS = 3
 FOLDER = Path(compile.__file__).parent / "kernels"
-ENTRIES = list(catalogue.entries())
+ENTRIES = list(catalog.entries())
 FILES = sorted({file for file, _ in ENTRIES})
 
 
@@ -56,7 +56,7 @@ def test_machine_code_of_every_text(file: str, arch: str) -> None:
         assert compile.compile_text(file, prologue, arch)
 
 
-def test_catalogue_names_every_file_that_has_kernels() -> None:
+def test_catalog_names_every_file_that_has_kernels() -> None:
     with_kernels = {path.name for path in FOLDER.glob("*.cuh") if "__global__" in path.read_text()}
     assert with_kernels == set(FILES)
 
@@ -71,18 +71,18 @@ def test_kernels_are_named_once() -> None:
 
 
 KINDS = {
-    "unary": specialise.unary,
-    "binary": specialise.binary,
-    "indexunary": specialise.indexunary,
-    "select": specialise.indexunary,
-    "monoid": specialise.monoid,
+    "unary": specialize.unary,
+    "binary": specialize.binary,
+    "indexunary": specialize.indexunary,
+    "select": specialize.indexunary,
+    "monoid": specialize.monoid,
 }
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_operator_compiles(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     pieces, calls = [], []
-    for number, (_, op) in enumerate(operators.catalogue(kind)):
+    for number, (_, op) in enumerate(operators.catalog(kind)):
         name = f"operator_{number}"
         pieces.append(KINDS[kind](name, op))
         x = f"{name}_x()"
@@ -148,7 +148,7 @@ def test_error_names_file_and_line(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_damaged_cache_entry_is_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    prologue = specialise.typedefs(A=np.dtype(np.int32), Z=np.dtype(np.int32))
+    prologue = specialize.typedefs(A=np.dtype(np.int32), Z=np.dtype(np.int32))
     with config.set(cache_dir=tmp_path):
         made = compile._cached_binary("cast.cuh", prologue, "sm_90")
         (entry,) = (tmp_path / "cuda").iterdir()
@@ -164,7 +164,7 @@ def test_damaged_cache_entry_is_made_again(tmp_path: Path, monkeypatch: pytest.M
 def test_cache_that_cannot_be_written_is_no_error(tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.touch()
-    prologue = specialise.typedefs(A=np.dtype(np.int8), Z=np.dtype(np.int8))
+    prologue = specialize.typedefs(A=np.dtype(np.int8), Z=np.dtype(np.int8))
     with config.set(cache_dir=file):
         assert compile._cached_binary("cast.cuh", prologue, "sm_80")
 
@@ -174,7 +174,7 @@ def test_cache_that_cannot_be_written_is_no_error(tmp_path: Path) -> None:
     [np.True_, np.int8(-128), np.int64(-(2**63)), np.uint64(2**64 - 1), np.float32(-0.0), np.float64(np.inf)],
 )
 def test_literals_keep_type_and_value(value: np.generic) -> None:
-    text = specialise.literal(value)
+    text = specialize.literal(value)
     number = re.search(r"0x([0-9a-f]+)", text)
     if value.dtype.kind == "f":
         assert number is not None

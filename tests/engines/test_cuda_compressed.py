@@ -63,15 +63,15 @@ def test_searches(codec: Any, direction: str, symmetric: bool) -> None:
     verify.bfs_parents(indptr, indices, SOURCE, parents, levels)
 
 
-def centres_and_leaves() -> Matrix:
+def centers_and_leaves() -> Matrix:
     """40 long rows: all lead to 3000 leaves, and to two vertices with longer rows still, which also lead elsewhere.
 
     The last two vertices are beyond a leaf in the middle, and beyond the last leaf.
     """
-    centres, leaves = np.arange(2, 42), np.arange(42, 3042)
-    pairs = [(centres.repeat(leaves.size), np.tile(leaves, centres.size))]
+    centers, leaves = np.arange(2, 42), np.arange(42, 3042)
+    pairs = [(centers.repeat(leaves.size), np.tile(leaves, centers.size))]
     for hub in (0, 1):
-        pairs += [(np.full(40, hub), centres), (np.full(200, hub), np.arange(3042, 3242) + 200 * hub)]
+        pairs += [(np.full(40, hub), centers), (np.full(200, hub), np.arange(3042, 3242) + 200 * hub)]
     pairs.append((np.array([3442, 3443]), np.array([1542, 3041])))
     i, j = (np.concatenate(part) for part in zip(*pairs, strict=True))
     return Matrix.from_coo(np.concatenate([i, j]), np.concatenate([j, i]), True, shape=(3444, 3444))
@@ -81,12 +81,12 @@ def centres_and_leaves() -> Matrix:
 @pytest.mark.parametrize("places", [1, 100, 1 << 20])
 @pytest.mark.parametrize("source", [3442, 3443, 1542, 3100])
 def test_long_rows_reached_late(codec: Any, places: int, source: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A neighbour that is neither a hub of a row nor among its first entries is found in the segments of the row."""
+    """A neighbor that is neither a hub of a row nor among its first entries is found in the segments of the row."""
     if sr.cuda_available():
         from semiring.engines.cuda import tuning
 
         monkeypatch.setattr(tuning, "SEGMENTS", places)  # with a short list rows are searched by their own warp
-    A = centres_and_leaves()
+    A = centers_and_leaves()
     indptr, indices, _ = A.to("cpu").to_csr()
     packed = A if codec is None else A.compress(codec)
     with config.set(direction="pull"):

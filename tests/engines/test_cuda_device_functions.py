@@ -13,9 +13,9 @@ import pytest
 
 import semiring
 from semiring import dtypes
-from semiring.engines.cuda import specialise
+from semiring.engines.cuda import specialize
 from semiring.engines.expression_numpy import cast, evaluate
-from semiring.operators import catalogue
+from semiring.operators import catalog
 from semiring.operators.types import TypedUnary
 from tests.ops.test_every_operator import disagreement, pairs_of
 
@@ -193,7 +193,7 @@ def test_integers_wrap_in_operators(dtype: str, tmp_path: Path) -> None:
     x, y = (np.array(side).ravel() for side in np.meshgrid(numbers, numbers))
     ops = [semiring.binary.register_anonymous(text)[dtype] for text in WRAPPING]
     calls = [f'std::printf("%lld ", (long long)f{at}(f{at}_x(x), f{at}_y(y)));' for at in range(len(ops))]
-    texts = "".join(specialise.binary(f"f{at}", op) for at, op in enumerate(ops))
+    texts = "".join(specialize.binary(f"f{at}", op) for at, op in enumerate(ops))
     program = texts + OPERATORS.replace("CALLS", "\n        ".join(calls))
     files = ("types.cuh", "expression.cuh")
     done = subprocess.run(
@@ -226,12 +226,12 @@ int main() {
 @pytest.mark.parametrize("dtype", [dtypes.FC64, pytest.param(dtypes.FC32, marks=pytest.mark.exhaustive)], ids=str)
 def test_complex_operators(dtype: np.dtype[Any], tmp_path: Path) -> None:
     """Every built-in operator on complex numbers is that of NumPy."""
-    ops = [op for _, op in catalogue("unary", "binary") if dtype in (op.x, op.z) and op.x.kind in "fc"]
+    ops = [op for _, op in catalog("unary", "binary") if dtype in (op.x, op.z) and op.x.kind in "fc"]
     names = [f"operator_{at}" for at in range(len(ops))]
     texts, calls = "", []
     for name, op in zip(names, ops, strict=True):
         unary = isinstance(op, TypedUnary)
-        texts += (specialise.unary if unary else specialise.binary)(name, op)
+        texts += (specialize.unary if unary else specialize.binary)(name, op)
         calls.append(f"show({name}({'x' if unary else 'x, y'}));")
     program = texts + COMPLEX_OPERATORS.replace("CALLS", "\n        ".join(calls))
     x, y = pairs_of(dtype, dtype)

@@ -1,4 +1,4 @@
-"""Properties of the CUDA engine: synchronisation, the location of counts, streams, the kernel cache."""
+"""Properties of the CUDA engine: synchronization, the location of counts, streams, the kernel cache."""
 
 from __future__ import annotations
 

@@ -11,10 +11,10 @@ pytest.importorskip("cupy", reason="CuPy brings NVRTC")
 
 from semiring import binary, dtypes, indexunary, monoid
 from semiring.dtypes import BOOL, FP32, INT32, INT64, UINT32
-from semiring.engines.cuda import catalogue, compile, scan, specialise
+from semiring.engines.cuda import catalog, compile, scan, specialize
 from semiring.engines.cuda.primitives import moved
 from semiring.engines.cuda.row_tiles import TILE_TEXT
-from semiring.engines.cuda.specialise import constants, typedefs
+from semiring.engines.cuda.specialize import constants, typedefs
 from semiring.exceptions import NotSupported
 
 pytestmark = pytest.mark.nvrtc
@@ -36,15 +36,15 @@ def texts(record: np.dtype[Any]) -> list[tuple[str, str]]:
     keep = indexunary.register_anonymous("x.b > k").typed(record, FP32)
     stores = typedefs(P=INT64, I=INT32) + constants(FORM=2)
     both = typedefs(C=record, T=record, M=BOOL) + constants(MASKED=True, VALUED=True, ACCUMULATED=True)
-    combine = specialise.binary("accumulate", add.op)
+    combine = specialize.binary("accumulate", add.op)
     sides = typedefs(A=record, B=record, Z=record, ALPHA=record, BETA=record, I=INT32, P=INT32, BP=INT64, O=INT64)
     value = moved(record)
     rows = typedefs(I=INT32, CP=INT64, TP=INT32, MP=INT32, R=INT32, O=INT32) + constants(FORM=2)
     keys = typedefs(KEY=UINT32, MAJOR=INT64, MINOR=INT32, R=INT32, O=INT32, V=value) + constants(SWAPPED=False, FORM=2)
-    kept = typedefs(A=record, K=FP32, V=value) + specialise.indexunary("keep", keep)
+    kept = typedefs(A=record, K=FP32, V=value) + specialize.indexunary("keep", keep)
     made = [
-        ("apply.cuh", stores + specialise.indexunary("function", function) + typedefs(A=record, K=FP32, Z=function.z)),
-        ("ewise.cuh", sides + constants(FORM=2, MODE=2) + TILE_TEXT + specialise.binary("combine", add.op)),
+        ("apply.cuh", stores + specialize.indexunary("function", function) + typedefs(A=record, K=FP32, Z=function.z)),
+        ("ewise.cuh", sides + constants(FORM=2, MODE=2) + TILE_TEXT + specialize.binary("combine", add.op)),
         ("select.cuh", stores + TILE_TEXT + kept),
         ("write.cuh", both + constants(FORM=0) + combine),
         ("write_matrix.cuh", both + rows + combine),
@@ -54,7 +54,7 @@ def texts(record: np.dtype[Any]) -> list[tuple[str, str]]:
     ]
     if record.itemsize == 8:
         combined = typedefs(U=record, X=INT64, L=INT32, W=UINT32) + constants(FORM=0, COMBINED=True, NATIVE=0)
-        made.append(("scatter.cuh", combined + specialise.binary("dup", add.op)))
+        made.append(("scatter.cuh", combined + specialize.binary("dup", add.op)))
     return made
 
 
@@ -66,8 +66,8 @@ def test_texts_on_records_compile(size: int) -> None:
         assert compile.compile_text(file, prologue, ("compute_80", "compute_90", "compute_100")[number % 3]), file
 
 
-def test_the_catalogue_has_products_of_records() -> None:
-    files = {file for file, prologue in catalogue.entries() if "Record<" in prologue}
+def test_the_catalog_has_products_of_records() -> None:
+    files = {file for file, prologue in catalog.entries() if "Record<" in prologue}
     assert {"mxm_hash.cuh", "mxm_full_gemm.cuh", "mxv_pull.cuh", "reduce.cuh", "inner.cuh"} <= files
 
 
@@ -85,4 +85,4 @@ def test_records_too_large_for_kernels_are_refused() -> None:
     pair = indexunary.register_anonymous("{'p': x + i, 'q': x, 'r': k}").typed(np.dtype(np.float64), INT64)
     assert pair.z.itemsize > 16
     with pytest.raises(NotSupported, match="at most 16 bytes, got 24"):
-        specialise.indexunary("function", pair)
+        specialize.indexunary("function", pair)

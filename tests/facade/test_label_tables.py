@@ -52,7 +52,7 @@ def test_two_numberings_are_used() -> None:
     half = Matrix.from_edgelist([("eve", 3), ("ann", 0)], relabel=(users, False))
     assert (half.shape, half.row_labels, half.column_labels) == ((4, 4), users, None)
     assert Matrix.from_edgelist([("eve", 3)], relabel=(users, False), ncols=9).shape == (4, 9)
-    with pytest.raises(InvalidValue, match="no vertex is labelled 'zoe'"):
+    with pytest.raises(InvalidValue, match="no vertex is labeled 'zoe'"):
         Matrix.from_edgelist([("eve", "zoe")], relabel=(users, items))
 
 

@@ -99,7 +99,7 @@ def test_a_second_list_of_edges_uses_the_numbering_of_the_first() -> None:
     assert B.shape == A.shape
     assert B.to_dicts() == {1: {0: True}}
     assert B.labels is A.labels
-    with pytest.raises(InvalidValue, match="no vertex is labelled 'zoe'"):
+    with pytest.raises(InvalidValue, match="no vertex is labeled 'zoe'"):
         Matrix.from_edgelist([("bob", "zoe")], relabel=A.labels)
 
 
@@ -190,7 +190,7 @@ PARTS: dict[str, tuple[Callable[[Matrix], Any], tuple[list[str] | None, ...]]] =
     "part of a vector": (lambda A: A.reduce_rowwise()[["bob"]], (["bob"], None)),
     "several sources": (lambda A: sr.algorithms.sssp(A, ["eve", "ann"]), (["eve", "ann"], ["ann", "bob", "eve"], None)),
     "subgraph": (lambda A: sr.algorithms.induced_subgraph(A, ["eve", "bob"]), (["eve", "bob"], ["eve", "bob"], None)),
-    "neighbourhood": (lambda A: sr.algorithms.ego_graph(A, "eve", 1)[1], (["ann", "eve"], ["ann", "eve"], None)),
+    "neighborhood": (lambda A: sr.algorithms.ego_graph(A, "eve", 1)[1], (["ann", "eve"], ["ann", "eve"], None)),
     "parents": (lambda A: sr.algorithms.bfs_parents(A, "eve"), (["ann", "bob", "eve"],) * 2),
     "order": (lambda A: sr.algorithms.bfs_order(A, "eve"), (None, ["ann", "bob", "eve"])),
     "largest": (lambda A: A.maxloc()[1], (["ann", "bob", "eve"],) * 2),
@@ -243,7 +243,7 @@ def test_names_are_indices() -> None:
     assert (v.to_dict(), v["ann"].value, v.get("eve"), "eve" in v) == ({0: 7.0, 1: 1.0}, 7.0, None, False)
     assert v[np.array(["bob", "ann"], object)].to_dict() == {0: 1.0, 1: 7.0}
     for wrong in ("zoe", ["ann", "zoe"]):
-        with pytest.raises(InvalidValue, match="no vertex is labelled 'zoe'"):
+        with pytest.raises(InvalidValue, match="no vertex is labeled 'zoe'"):
             A[wrong]
     with pytest.raises(InvalidType, match="for names set"):
         Matrix(int, 2, 2)["ann"]
@@ -353,10 +353,10 @@ def test_algorithms_accept_names() -> None:
     assert sr.algorithms.shortest_path(A, "eve", target="bob") == ["eve", "ann", "bob"]
     assert sr.algorithms.bfs_levels(A.T, source="eve").to_dict() == {0: 2, 1: 1, 2: 0}
     for name in ("anne", ["ann", "anne"]):
-        with pytest.raises(InvalidValue, match="sssp: source: no vertex is labelled 'anne'; did you mean"):
+        with pytest.raises(InvalidValue, match="sssp: source: no vertex is labeled 'anne'; did you mean"):
             sr.algorithms.sssp(A, name)
     with pytest.raises((InvalidType, InvalidValue), match="sssp: "):
-        sr.algorithms.sssp(A.dup().unlabelled(), "eve")
+        sr.algorithms.sssp(A.dup().unlabeled(), "eve")
 
 
 @pytest.mark.parametrize(

@@ -144,7 +144,7 @@ def test_without_pyarrow_text_is_read_as_objects(monkeypatch: pytest.MonkeyPatch
     assert (list(labels), rows.tolist(), targets.tolist()) == (["a", "b", "é"], [2, 1, 2], [0, 1, 1])
 
 
-class Colour(enum.Enum):
+class Color(enum.Enum):
     RED, BLUE = 1, 2
 
 
@@ -166,8 +166,8 @@ def test_objects_that_are_no_labels_raise_as_few_of_them_do(column: list[Any], m
 
 
 def test_objects_without_an_order_are_numbered() -> None:
-    labels, rows = Labels.number([Colour.RED, Colour.BLUE, Colour.RED, Colour.RED])
-    assert labels[rows].tolist() == [Colour.RED, Colour.BLUE, Colour.RED, Colour.RED]
+    labels, rows = Labels.number([Color.RED, Color.BLUE, Color.RED, Color.RED])
+    assert labels[rows].tolist() == [Color.RED, Color.BLUE, Color.RED, Color.RED]
     mixed, places = Labels.number(np.array([2**63, 5], np.uint64), np.array([-1, 5]))[:2]
     assert list(mixed) == [-1, 5, 2**63]
     assert places.tolist() == [2, 1]

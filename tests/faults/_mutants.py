@@ -46,7 +46,7 @@ class Original:
 
 
 def originals() -> list[Original]:
-    """Files of every format that is read: text, compressed text, archives, serialised graphs, mapped files."""
+    """Files of every format that is read: text, compressed text, archives, serialized graphs, mapped files."""
     texts = {
         "a.mtx": "%%MatrixMarket matrix coordinate real general\n%%GraphBLAS type double\n3 4 4\n1 1 .5\n2 3 -1e3\n"
                  "3 1 7\n3 4 1e-30\n",
@@ -78,11 +78,11 @@ def originals() -> list[Original]:
         repair = _repaired_gzip if suffix == ".gz" else None
         found.append(Original(f"a.el{suffix}", pack(texts["a.el"].encode()), repair))
     for weights in (False, True):
-        found.append(Original(f"a.{'w' if weights else ''}sg", _serialised(weights)))
+        found.append(Original(f"a.{'w' if weights else ''}sg", _serialized(weights)))
     return found + _binaries()
 
 
-def _serialised(weights: bool) -> bytes:
+def _serialized(weights: bool) -> bytes:
     arcs = [1, 5, 0, 6, 2, 7] if weights else [1, 0, 2]
     one_way = np.array([0, 1, 3, 3], "<i8").tobytes() + np.array(arcs, "<i4").tobytes()
     return b"\1" + np.array([3, 3], "<i8").tobytes() + one_way * 2

@@ -191,7 +191,7 @@ def address(array: np.ndarray[Any, Any]) -> int:
 
 
 def test_pages_of_other_data_are_not_locked(registered: list[tuple[int, int, int]]) -> None:
-    """Copies of which one end is locked and the other is not are refused, so no neighbour may be half locked."""
+    """Copies of which one end is locked and the other is not are refused, so no neighbor may be half locked."""
     small, large = np.arange(5000), np.arange(1 << 23)
     assert locked.lock(small) is None
     assert locked.lock(np.frombuffer(bytes(1 << 26), np.int64)) is None
@@ -244,7 +244,7 @@ def test_views_of_locked_memory_are_read_in_place(registered: list[tuple[int, in
 
 
 @pytest.mark.gpu
-def test_neighbours_of_pinned_arrays_are_copied() -> None:
+def test_neighbors_of_pinned_arrays_are_copied() -> None:
     """Small arrays share pages: those beside a pinned one go to the GPU and back as ever."""
     import cupy
 

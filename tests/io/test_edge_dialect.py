@@ -138,7 +138,7 @@ def test_csv_is_read_as_it_is_written(
 
 def test_a_name_of_more_digits_than_python_converts() -> None:
     for name in ("-" + "1" * 5000, "--5"):
-        with pytest.raises(InvalidValue, match="no vertex is labelled '-"):
+        with pytest.raises(InvalidValue, match="no vertex is labeled '-"):
             sr.Labels([1, 2]).row(name)
 
 

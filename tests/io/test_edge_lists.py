@@ -130,7 +130,7 @@ def test_columns_after_the_weight_of_named_edges_are_reported() -> None:
         parse_edgelist(text("a,b,1,x\n"), "f", relabel=True)
 
 
-def test_relabelling_keeps_the_order_of_ids() -> None:
+def test_relabeling_keeps_the_order_of_ids() -> None:
     triples, ids = parse_edgelist(text("900 -5\n7 900\n"), relabel=True)
     assert ids is not None
     assert ids.tolist() == [-5, 7, 900]
@@ -192,10 +192,10 @@ def test_graphalytics_vertices_without_edges_count(tmp_path: Path) -> None:
         (parse_metis, "", "f:1: expected 'n m"),
         (parse_metis, "2 1 7\n2\n1\n", "f:1: expected 'n m"),
         (parse_metis, "2 1\n2\n", "f:3: expected 2 entries"),
-        (parse_metis, "2 1\n2\n3\n", "f:3: expected neighbours from 1 to 2, found 3"),
-        (parse_metis, "2 5\n2\n1\n", "f:1: expected 10 neighbours in total"),
-        (parse_metis, "2 1 1\n2 5\n1\n", "f:3: expected pairs of neighbour and weight, found 1 numbers"),
-        (parse_metis, "2 1 10 2\n1 1 2\n1\n", "f:3: expected 2 vertex numbers and then neighbours"),
+        (parse_metis, "2 1\n2\n3\n", "f:3: expected neighbors from 1 to 2, found 3"),
+        (parse_metis, "2 5\n2\n1\n", "f:1: expected 10 neighbors in total"),
+        (parse_metis, "2 1 1\n2 5\n1\n", "f:3: expected pairs of neighbor and weight, found 1 numbers"),
+        (parse_metis, "2 1 10 2\n1 1 2\n1\n", "f:3: expected 2 vertex numbers and then neighbors"),
         (parse_metis, "2 1\n2\n-1\n", "f:3: expected integers from 0"),
         (parse_graph_txt, "x\n", "f:1: expected the number of nodes"),
         (parse_graph_txt, "2\n1\n2\n", "f:3: expected successors from 0 to 1, found 2"),
@@ -208,15 +208,15 @@ def test_malformed_graph_files_are_refused_with_their_line(parser: Any, content:
         parser(text(content), "f")
 
 
-def serialised(directed: int, offsets: list[int], arcs: list[int]) -> bytes:
+def serialized(directed: int, offsets: list[int], arcs: list[int]) -> bytes:
     n, m = len(offsets) - 1, offsets[-1]
     one_way = np.array(offsets, "<i8").tobytes() + np.array(arcs, "<i4").tobytes()
     return bytes([directed]) + np.array([m, n], "<i8").tobytes() + one_way * (1 + directed)
 
 
 def test_gap_graphs() -> None:
-    assert entries(parse_sg(text(serialised(0, [0, 1, 2], [1, 0])))) == [(0, 1, True), (1, 0, True)]
-    weighted = parse_sg(text(serialised(1, [0, 1, 1], [1, 42])), weights=True)
+    assert entries(parse_sg(text(serialized(0, [0, 1, 2], [1, 0])))) == [(0, 1, True), (1, 0, True)]
+    weighted = parse_sg(text(serialized(1, [0, 1, 1], [1, 42])), weights=True)
     assert weighted.values.dtype == "int32"
     assert entries(weighted) == [(0, 1, 42)]
 
@@ -225,10 +225,10 @@ def test_gap_graphs() -> None:
     ("content", "message"),
     [
         (b"\x01", "byte 1: expected 17 bytes"),
-        (serialised(0, [0, 1, 2], [1, 0])[:-1], "byte 48: expected 49 bytes"),
-        (serialised(0, [0, 3, 2], [1, 0]), "byte 33: expected offsets that rise from 0 to 2, found 2"),
-        (serialised(0, [0, 1, 2], [1, 9]), "byte 45: expected a node from 0 to 1, found 9"),
-        (b"\x07" + serialised(0, [0, 1, 2], [1, 0])[1:], "byte 0: expected a flag 0 or 1"),
+        (serialized(0, [0, 1, 2], [1, 0])[:-1], "byte 48: expected 49 bytes"),
+        (serialized(0, [0, 3, 2], [1, 0]), "byte 33: expected offsets that rise from 0 to 2, found 2"),
+        (serialized(0, [0, 1, 2], [1, 9]), "byte 45: expected a node from 0 to 1, found 9"),
+        (b"\x07" + serialized(0, [0, 1, 2], [1, 0])[1:], "byte 0: expected a flag 0 or 1"),
     ],
 )
 def test_malformed_gap_graphs_are_refused_with_their_byte(content: bytes, message: str) -> None:

@@ -121,7 +121,7 @@ def test_ids_beyond_the_free_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         assert sr.io.read(path).nrows == 10_000
 
 
-def test_relabelled_ids_are_returned(tmp_path: Path) -> None:
+def test_relabeled_ids_are_returned(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("70 30\n")
     A = sr.io.read_edgelist(tmp_path / "a.txt", relabel=True)
     assert A.labels == sr.Labels([30, 70])

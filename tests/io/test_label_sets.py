@@ -38,7 +38,7 @@ def on_the_cpu() -> Iterator[None]:
         yield
 
 
-def labelled(labels: Any) -> Matrix:
+def labeled(labels: Any) -> Matrix:
     A = Matrix.from_coo([0, 3], [1, 2], [1.5, 2.5], shape=(5, 5))
     A.labels = Labels(labels)
     return A
@@ -52,7 +52,7 @@ def same(found: Any, expected: Labels) -> bool:
 @pytest.mark.parametrize("labels", LABELS.values(), ids=LABELS)
 @pytest.mark.parametrize("name", KEEPING)
 def test_labels_of_a_matrix_survive(tmp_path: Path, name: str, labels: list[Any]) -> None:
-    A = labelled(labels)
+    A = labeled(labels)
     sr.io.write(tmp_path / name, A)
     readers = (sr.io.read, sr.io.open) if name == "a.srb" else (sr.io.read,)
     for read in readers:
@@ -76,7 +76,7 @@ def test_labels_that_are_other_objects_are_refused(tmp_path: Path, name: str, la
     path = tmp_path / name
     path.write_bytes(b"old")
     with pytest.raises(InvalidValue, match=r"text, numbers or tuples of these, found .*map\(str"):
-        sr.io.write(path, labelled(["a", "b", label, "c", "d"]))
+        sr.io.write(path, labeled(["a", "b", label, "c", "d"]))
     assert path.read_bytes() == b"old"
 
 
@@ -87,7 +87,7 @@ def test_any_text_is_encoded(labels: list[str]) -> None:
 
 
 def test_scipy_reads_the_matrix_and_ignores_the_labels(tmp_path: Path) -> None:
-    A = labelled(LABELS["surrogates"])
+    A = labeled(LABELS["surrogates"])
     sr.io.write(tmp_path / "a.npz", A)
     sr.io.write(tmp_path / "a.mtx", A)
     for found in (scipy.sparse.load_npz(tmp_path / "a.npz"), scipy.io.mmread(tmp_path / "a.mtx")):
@@ -97,7 +97,7 @@ def test_scipy_reads_the_matrix_and_ignores_the_labels(tmp_path: Path) -> None:
 
 
 def test_files_without_labels_are_those_of_version_1(tmp_path: Path) -> None:
-    A = labelled("abcde")
+    A = labeled("abcde")
     sr.io.write(tmp_path / "a.srb", A)
     A.labels = None
     sr.io.write(tmp_path / "b.srb", A)
@@ -107,7 +107,7 @@ def test_files_without_labels_are_those_of_version_1(tmp_path: Path) -> None:
 
 
 def test_opened_labels_are_decoded_on_first_use(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    sr.io.write(tmp_path / "a.srb", labelled("abcde"))
+    sr.io.write(tmp_path / "a.srb", labeled("abcde"))
     decoded: list[int] = []
     plain = label_sets._texts
     monkeypatch.setattr(label_sets, "_texts", lambda *args: decoded.append(1) or plain(*args))
@@ -147,7 +147,7 @@ def test_two_sets_of_labels_are_stored(tmp_path: Path) -> None:
 )
 def test_descriptions_that_contradict_the_file_are_refused_by_open(tmp_path: Path, change: Any) -> None:
     path = tmp_path / "a.srb"
-    sr.io.write(path, labelled("abcde"))
+    sr.io.write(path, labeled("abcde"))
     path.write_bytes(forged(path.read_bytes(), lambda description: description.update(labels=[change])))
     with pytest.raises(InvalidFormat, match=r"a\.srb: byte 32: expected"):
         sr.io.open(path)
@@ -155,7 +155,7 @@ def test_descriptions_that_contradict_the_file_are_refused_by_open(tmp_path: Pat
 
 def test_damaged_labels_are_found(tmp_path: Path) -> None:
     path = tmp_path / "a.srb"
-    sr.io.write(path, labelled(["ann", "bob", "é", "d", "e"]))
+    sr.io.write(path, labeled(["ann", "bob", "é", "d", "e"]))
     raw = path.read_bytes()
     at = raw.rindex("annbobéde".encode())
     for wrong in (b"bobbob", b"annbo\xff", b"annbobx\xc3"):
@@ -187,7 +187,7 @@ def test_malformed_comments_are_refused_with_their_line(tmp_path: Path, content:
 
 def test_malformed_arrays_of_an_archive_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.npz"
-    sr.io.write(path, labelled("abcde"))
+    sr.io.write(path, labeled("abcde"))
     with np.load(path) as held:
         arrays = dict(held)
     wrong = {
@@ -202,7 +202,7 @@ def test_malformed_arrays_of_an_archive_are_refused(tmp_path: Path) -> None:
 
 
 def test_parts_and_files_of_a_grid_keep_labels(tmp_path: Path) -> None:
-    A = labelled(["ann", "é", "", "d", "e"])
+    A = labeled(["ann", "é", "", "d", "e"])
     v = A.reduce_rowwise("plus")
     for name in ("a.srb", "a.mtx"):
         sr.io.write(tmp_path / name, A)

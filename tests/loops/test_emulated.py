@@ -219,7 +219,7 @@ def test_searches_that_keep_lists(first: int, tmp_path: Path, monkeypatch: pytes
 
 @needs_compiler
 @pytest.mark.costly
-@pytest.mark.parametrize("name", ["converged", "compared", "grouped", "removed", "summarised"])
+@pytest.mark.parametrize("name", ["converged", "compared", "grouped", "removed", "summarized"])
 def test_comparisons_and_groups(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     function = getattr(test_searches, name)
     emulation = emulated.Emulation(tmp_path)

@@ -44,7 +44,7 @@ def test_acyclic_graphs() -> None:
         start = Vector.from_coo([0, 3], [1.0, 2.0], size=60)
         counts = sr.compile(strict=True)(user_forests.path_counts)(T, start.ewise_add(Vector.full(0.0, 60), "plus"))
         assert counts.select("!=", 0.0).isequal(sr.ops.acyclic_closure(start, T, "plus_first"))
-        bits = sr.compile(strict=True)(user_forests.greedy_colours)(T)
+        bits = sr.compile(strict=True)(user_forests.greedy_colors)(T)
         none = Vector.full(0, 60, np.uint64)
         assert bits.isequal(sr.ops.acyclic_closure(none, T, "bor_first", then=user_forests.lowest_free))
 

@@ -105,7 +105,7 @@ def removed(v: Vector, labels: Vector) -> list[Any]:
     return order.to_dict(), v.to_dict(), k  # type: ignore[return-value]
 
 
-def summarised(v: Vector, labels: Vector) -> tuple[Any, ...]:
+def summarized(v: Vector, labels: Vector) -> tuple[Any, ...]:
     """Reduce by aggregators of one value."""
     a = b = c = d = 0.0
     e = f = g = 0
@@ -120,7 +120,7 @@ def summarised(v: Vector, labels: Vector) -> tuple[Any, ...]:
     return a, b, c, d, e, f, g
 
 
-@pytest.mark.parametrize("function", [converged, compared, grouped, removed, summarised])
+@pytest.mark.parametrize("function", [converged, compared, grouped, removed, summarized])
 def test_a_gpu_gives_the_same(function: Any, device: str) -> None:
     if device != "cuda":
         pytest.skip("the CPU engine has every pair, below")
@@ -142,7 +142,7 @@ def test_comparisons_are_those_of_python(function: Any, device: str) -> None:
             assert outcome(function, v.dup(), w.dup()) == outcome(compiled, v.dup(), w.dup()), (v, w)
 
 
-@pytest.mark.parametrize("function", [grouped, removed, summarised])
+@pytest.mark.parametrize("function", [grouped, removed, summarized])
 def test_groups_and_positions_are_those_of_python(function: Any, device: str) -> None:
     if device == "cuda":
         pytest.skip("every pair is a compilation on a GPU")
@@ -151,7 +151,7 @@ def test_groups_and_positions_are_those_of_python(function: Any, device: str) ->
             assert outcome(function, v.dup(), labels.dup()) == outcome(sr.compile(function), v.dup(), labels.dup()), v
 
 
-@pytest.mark.parametrize("function", [converged, compared, grouped, removed, summarised])
+@pytest.mark.parametrize("function", [converged, compared, grouped, removed, summarized])
 def test_searches_are_compiled(function: Any) -> None:
     labels = Vector.from_dense([0, 1, 0, 2, 1, 0])
     other = labels * 1.0 if function in (converged, compared) else labels

@@ -114,7 +114,7 @@ def test_products_with_a_matrix_of_one_value(value: Any, dtype: Any) -> None:
         both(products, v, A, x, y)
 
 
-def levelled(A: Matrix, s: int) -> int:
+def leveled(A: Matrix, s: int) -> int:
     """A search with a list of its levels."""
     seen = Vector.from_coo([s], True, size=A.nrows)
     frontier = seen.dup()
@@ -129,7 +129,7 @@ def levelled(A: Matrix, s: int) -> int:
 def test_a_program_has_hubs_and_lists() -> None:
     A = S.apply("one").dup(bool)
     A.T.wait()
-    both(levelled, A, 0)
+    both(leveled, A, 0)
 
 
 def indexed(v: Vector, w: Vector, p: Vector, steps: int) -> Vector:

@@ -149,8 +149,8 @@ def path_counts(T: Matrix, start: Vector) -> Any:
     return paths
 
 
-def greedy_colours(T: Matrix) -> Any:
-    """Bits of colours: each vertex gets the lowest bit that none of its predecessors has, a generation at a time."""
+def greedy_colors(T: Matrix) -> Any:
+    """Bits of colors: each vertex gets the lowest bit that none of its predecessors has, a generation at a time."""
     n = T.nrows
     waiting = Vector.full(0, n)
     waiting(accum="plus") << T.reduce_columnwise(agg.count)
@@ -167,7 +167,7 @@ def greedy_colours(T: Matrix) -> Any:
 
 
 def elected(A: Matrix, most: int = 10) -> Any:
-    """The most frequent label of the neighbours, of several the smallest: a product with the matrix of the labels."""
+    """The most frequent label of the neighbors, of several the smallest: a product with the matrix of the labels."""
     n = A.nrows
     label = Vector.full(0, n).apply("rowindex")
     for _ in range(most):
@@ -200,5 +200,5 @@ FORESTS: tuple[tuple[Any, tuple[Any, ...]], ...] = (
     (path_sums_by_rounds, (_PARENT, _VALUES)),
     (kruskal, (Vector.from_dense(_ROWS), Vector.from_dense(_COLUMNS), 30)),
     (path_counts, (_T, Vector.full(1.0, 30))),
-    (greedy_colours, (_T,)),
+    (greedy_colors, (_T,)),
 )

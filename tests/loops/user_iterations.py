@@ -24,7 +24,7 @@ def katz2(A: Matrix, alpha: float = 0.005, tol: float = 1e-9, max_iter: int = 10
 
 
 def ppr(A: Matrix, s: int, alpha: float = 0.85, tol: float = 1e-8) -> Any:
-    """Personalised PageRank until it converges."""
+    """Personalized PageRank until it converges."""
     n = A.nrows
     deg = A.reduce_rowwise("plus")
     e = Vector.from_coo([s], 1.0, size=n)
@@ -39,7 +39,7 @@ def ppr(A: Matrix, s: int, alpha: float = 0.85, tol: float = 1e-8) -> Any:
 
 
 def eigenvector(A: Matrix, tol: float = 1e-9, max_iter: int = 200) -> Any:
-    """Eigenvector centrality, normalised in each iteration."""
+    """Eigenvector centrality, normalized in each iteration."""
     n = A.nrows
     x = Vector.full(1 / n, n)
     for _ in range(max_iter):

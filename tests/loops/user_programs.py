@@ -32,7 +32,7 @@ from tests.loops.user_sets import (
     jones_plassmann,
     k_core,
     triangle_free_mis,
-    two_colours,
+    two_colors,
 )
 
 
@@ -334,7 +334,7 @@ USER_PROGRAMS: tuple[tuple[Any, tuple[Any, ...]], ...] = (
     (handshake, (S,)),
     (handshake2, (S,)),
     (bipartite, (D,)),
-    (two_colours, (S, 0)),
+    (two_colors, (S, 0)),
     (kahn, (D,)),
     (scc_of, (D, 3)),
     (bf_parents, (S, 0)),

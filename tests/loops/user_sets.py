@@ -1,4 +1,4 @@
-"""Colours, matchings and sets of vertices as users compute them."""
+"""Colors, matchings and sets of vertices as users compute them."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from semiring import Matrix, Vector
 
 
 def jones_plassmann(A: Matrix, seed: int = 3) -> Any:
-    """Colour by rounds: vertices of the largest weight among their uncoloured neighbours get a colour."""
+    """Color by rounds: vertices of the largest weight among their uncolored neighbors get a color."""
     n = A.nrows
-    colour = Vector(int, n)
+    color = Vector(int, n)
     weight = Vector.from_dense(np.random.default_rng(seed).permutation(n))
     left = weight.dup()
     c = 0
@@ -20,17 +20,17 @@ def jones_plassmann(A: Matrix, seed: int = 3) -> Any:
         highest = A.mxv(left, "max_second", mask=left.S)
         winners = left.ewise_mult(highest, "gt").select("==", True)
         alone = left.dup(mask=~highest.S)
-        colour(winners.S) << c
-        colour(alone.S) << c
-        left(~colour.S, replace=True) << left
+        color(winners.S) << c
+        color(alone.S) << c
+        left(~color.S, replace=True) << left
         c += 1
-    return colour
+    return color
 
 
 def greedy_luby(A: Matrix) -> Any:
-    """A colouring by maximal independent sets."""
+    """A coloring by maximal independent sets."""
     n = A.nrows
-    colour = Vector.full(0, n)
+    color = Vector.full(0, n)
     left = Vector.full(1, n)
     k = 0
     while left.nvals > 0:
@@ -40,12 +40,12 @@ def greedy_luby(A: Matrix) -> Any:
             score = candidates.apply("times", right=1).apply("rowindex")
             best = A.mxv(score, "max_second", mask=candidates.S)
             win = score.ewise_add(best, "max").ewise_mult(score, "eq").select("==", True)
-            colour(win.S) << k
+            color(win.S) << k
             left(~win.S, replace=True) << left
             candidates(~win.S, replace=True) << candidates
             gone = A.mxv(win, "any_pair", mask=candidates.S)
             candidates(~gone.S, replace=True) << candidates
-    return colour
+    return color
 
 
 def k_core(A: Matrix, k: int) -> Any:
@@ -97,7 +97,7 @@ def handshake2(A: Matrix) -> Any:
 
 
 def bipartite(A: Matrix) -> Any:
-    """Two colours of each component; None where there is an odd cycle."""
+    """Two colors of each component; None where there is an odd cycle."""
     n = A.nrows
     side = Vector(np.int8, n)
     for s in range(n):
@@ -118,7 +118,7 @@ def bipartite(A: Matrix) -> Any:
     return side
 
 
-def two_colours(A: Matrix, s: int) -> Any:
+def two_colors(A: Matrix, s: int) -> Any:
     """Whether the component of a vertex is bipartite."""
     n = A.nrows
     red, blue = Vector.from_coo([s], True, size=n), Vector(bool, n)

@@ -93,7 +93,7 @@ def digest(source: str) -> str:
 
 
 def annotated(source: str) -> set[int]:
-    """The lines with only annotations, type checks and assertions: changing them changes no behaviour."""
+    """The lines with only annotations, type checks and assertions: changing them changes no behavior."""
     lines: set[int] = set()
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.arg | ast.Assert):

@@ -71,7 +71,7 @@ def test_the_cost_of_a_call_is_that_of_its_row(name: str) -> None:
 
 
 def test_a_call_that_stays_is_decided_in_few_steps() -> None:
-    """NetworkX needs 7 us for a pair of neighbours: each function that is called here costs more than one percent."""
+    """NetworkX needs 7 us for a pair of neighbors: each function that is called here costs more than one percent."""
     G = nx.path_graph(300)
     nx.number_of_isolates(G, backend="semiring")
     for name, args in (

@@ -119,7 +119,7 @@ def test_a_cover_has_a_node_for_each_edge_of_a_matching(G: Any) -> None:
 @pytest.mark.parametrize("name", ["weighted", "collaboration_weighted", "overlap_weighted"])
 def test_projections_with_weights_keep_attributes(name: str) -> None:
     G = weighted(nx.bipartite.random_graph(9, 12, 0.4, seed=1), 7)
-    nx.set_node_attributes(G, "red", "colour")
+    nx.set_node_attributes(G, "red", "color")
     G.graph["name"] = "drawn"
     top = [f"n{number}" for number in range(9)]
     function = getattr(bipartite, f"{name}_projected_graph")

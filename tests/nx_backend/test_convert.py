@@ -28,7 +28,7 @@ LABELS += [[3, 1, 4, 15, 9], [True, 0, 2, "2", -5], [10**30, -(10**30), 0, 1, 2]
 def graphs(draw: st.DrawFn) -> Any:
     G = draw(st.sampled_from(KINDS))(name="drawn")
     labels = draw(st.sampled_from(LABELS))
-    G.add_nodes_from(labels[: draw(st.integers(0, 5))], colour="red")
+    G.add_nodes_from(labels[: draw(st.integers(0, 5))], color="red")
     node = st.sampled_from(labels)
     values = st.sampled_from([{}, {"weight": 2}, {"weight": 0.5, "kind": "road"}, {"kind": None}])
     for u, v, data in draw(st.lists(st.tuples(node, node, values), max_size=12)):
@@ -37,8 +37,8 @@ def graphs(draw: st.DrawFn) -> Any:
 
 
 def same(G: Any, H: Any) -> bool:
-    """Whether two graphs are equal, with the order of nodes and neighbours."""
-    orders = [(list(g._adj), [list(neighbours) for neighbours in g._adj.values()]) for g in (G, H)]
+    """Whether two graphs are equal, with the order of nodes and neighbors."""
+    orders = [(list(g._adj), [list(neighbors) for neighbors in g._adj.values()]) for g in (G, H)]
     return type(G) is type(H) and orders[0] == orders[1] and (G._node, G._adj, G.graph) == (H._node, H._adj, H.graph)
 
 
@@ -101,9 +101,9 @@ def test_to_networkx_is_what_adding_edges_gives(kind: Any) -> None:
 
 def test_attributes_and_defaults() -> None:
     G = nx.Graph([("a", "b", {"w": 3, "text": "far"}), ("b", "c", {})])
-    H = convert_from_nx(G, edge_attrs={"w": 7}, node_attrs={"colour": "red"})
+    H = convert_from_nx(G, edge_attrs={"w": 7}, node_attrs={"color": "red"})
     assert H.matrix("w").to_dicts() == {0: {1: 3}, 1: {0: 3, 2: 7}, 2: {1: 7}}
-    assert convert_to_nx(H).nodes["a"] == {"colour": "red"}
+    assert convert_to_nx(H).nodes["a"] == {"color": "red"}
     assert convert_from_nx(G, edge_attrs={"absent": 5}).matrix("absent").to_dicts()[0] == {1: 5}
     assert convert_from_nx(G, edge_attrs={"absent": 1}).matrix("absent").is_iso
     with pytest.raises(NotImplementedError, match="not real numbers"):
@@ -165,7 +165,7 @@ def test_the_device_is_a_setting() -> None:
 
 
 class Complement(nx.Graph):  # type: ignore[misc]
-    """A graph whose neighbours are not in its dictionaries."""
+    """A graph whose neighbors are not in its dictionaries."""
 
     def adjacency(self) -> Any:
         return iter([])

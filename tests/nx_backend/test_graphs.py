@@ -37,7 +37,7 @@ ARGUMENTS: dict[str, tuple[dict[str, Any], ...]] = {
     "reverse": ({}, {"copy": False}),
     "transitive_closure": ({}, {"reflexive": True}, {"reflexive": None}),
 }
-# Neighbours in another order: NetworkX adds the edges in the order of a set, or of a search.
+# Neighbors in another order: NetworkX adds the edges in the order of a set, or of a search.
 OTHER_ORDER = {"transitive_closure", "transitive_closure_dag", "transitive_reduction", "moral_graph", "power"}
 OTHER_ORDER |= {name for name in RETURNING if name.endswith("projected_graph")}
 PRODUCTS = {name for name in RETURNING if name.endswith("_product")}
@@ -48,7 +48,7 @@ def example(kind: Any, seed: int, *, loops: bool, acyclic: bool = False) -> Any:
     rng = np.random.default_rng(seed)
     G = kind(name="example", made={"by": ["hand"]})
     nodes = [f"n{number}" for number in rng.permutation(9).tolist()]
-    G.add_nodes_from(nodes[:4], colour="red")
+    G.add_nodes_from(nodes[:4], color="red")
     G.add_node("alone", tags=["a", "b"])
     for number, (u, v) in enumerate(rng.integers(0, 8, (16, 2)).tolist()):
         low, high = min(u, v), max(u, v)
@@ -78,7 +78,7 @@ def described(G: Any, ordered: bool = True) -> dict[str, Any]:
         "graph": G.graph,
         "nodes": list(G.nodes(data=True)) if ordered else dict(G.nodes(data=True)),
         "edges": G._adj,
-        "orders": {node: list(neighbours) for node, neighbours in G._adj.items()} if ordered else {},
+        "orders": {node: list(neighbors) for node, neighbors in G._adj.items()} if ordered else {},
         "keys": [list(keyed) for part in G._adj.values() for keyed in part.values()]
         if ordered and G.is_multigraph()
         else [],

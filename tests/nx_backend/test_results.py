@@ -70,7 +70,7 @@ GRAPHS = {
 for graph in GRAPHS.values():
     for number, (_, known) in enumerate(graph.nodes(data=True)):
         known.update(
-            size=number % 4 - 1.5, **({} if graph is DIRECTED else {"colour": ("red", "green")[number % 3 > 1]})
+            size=number % 4 - 1.5, **({} if graph is DIRECTED else {"color": ("red", "green")[number % 3 > 1]})
         )
 
 # Arguments after the graph, by function; for others none, and the weights where a function has the parameter.
@@ -188,7 +188,7 @@ ARGUMENTS |= dict.fromkeys([name for name in FUNCTIONS if name.startswith("dfs_"
 ARGUMENTS |= {"node_boundary": ({"nbunch1": ["n0", "n1"]},), "is_dominating_set": ({"nbunch": ["n0", "n1"]},)}
 
 NODES = ["n0", "n2", "n5", "n7"]
-COLOURED = {"attribute": "colour"}
+COLORED = {"attribute": "color"}
 PROJECTION = {"nodes": "top"}
 ARGUMENTS |= dict.fromkeys(("degree_assortativity_coefficient", "degree_pearson_correlation_coefficient"), (
     {}, {"x": "in", "y": "out"}, {"weight": "weight"}, {"nodes": NODES},
@@ -197,11 +197,11 @@ ARGUMENTS |= {
     "degree_mixing_dict": ({}, {"x": "in", "normalized": True}, {"nodes": NODES, "weight": "weight"}),
     "degree_mixing_matrix": ({"mapping": "degrees"}, {"mapping": "degrees", "normalized": False}),
     "node_degree_xy": ({}, {"x": "in", "y": "in", "nodes": NODES}),
-    "node_attribute_xy": (COLOURED, {**COLOURED, "nodes": NODES}),
-    "attribute_mixing_dict": (COLOURED, {**COLOURED, "nodes": NODES, "normalized": True}),
-    "attribute_mixing_matrix": ({**COLOURED, "mapping": {"red": 2, "green": 0, None: 1}},),
-    "attribute_assortativity_coefficient": (COLOURED, {**COLOURED, "nodes": NODES}),
-    "numeric_assortativity_coefficient": ({"attribute": "size"}, {"attribute": "colour"}),
+    "node_attribute_xy": (COLORED, {**COLORED, "nodes": NODES}),
+    "attribute_mixing_dict": (COLORED, {**COLORED, "nodes": NODES, "normalized": True}),
+    "attribute_mixing_matrix": ({**COLORED, "mapping": {"red": 2, "green": 0, None: 1}},),
+    "attribute_assortativity_coefficient": (COLORED, {**COLORED, "nodes": NODES}),
+    "numeric_assortativity_coefficient": ({"attribute": "size"}, {"attribute": "color"}),
     "average_degree_connectivity": ({}, {"source": "in", "target": "out"}, {"nodes": NODES}, {"nodes": "n2"}),
     "second_order_centrality": ({}, {"weight": None}),
     "laplacian_centrality": ({}, {"normalized": False, "weight": None}, {"nodelist": ["n3", "n1"]}),
@@ -253,7 +253,7 @@ ARGUMENTS |= {
 }
 ARGUMENTS |= dict.fromkeys(
     ("cn_soundarajan_hopcroft", "ra_index_soundarajan_hopcroft", "within_inter_cluster"),
-    ({"community": "colour"}, {"community": "colour", "ebunch": [("n0", "n1"), ("n2", "n2"), ("n0", "n1")]}),
+    ({"community": "color"}, {"community": "color", "ebunch": [("n0", "n1"), ("n2", "n2"), ("n0", "n1")]}),
 )
 ARGUMENTS |= dict.fromkeys([f"{place}_community_edges" for place in ("intra", "inter")], ({"partition": "halves"},))
 ARGUMENTS |= {"inter_community_non_edges": ({"partition": "halves"},)}
@@ -423,12 +423,12 @@ def test_results_are_those_of_networkx(name: str) -> None:
 
 
 @pytest.mark.parametrize("strategy", ["random_sequential", "connected_sequential", "connected_sequential_dfs"])
-def test_greedy_colours_in_other_orders(strategy: str) -> None:
-    """The colours are those of NetworkX for the order in which they are returned."""
+def test_greedy_colors_in_other_orders(strategy: str) -> None:
+    """The colors are those of NetworkX for the order in which they are returned."""
     for G in (CONNECTED, LOOPS, GRAPHS["parallel"], nx.karate_club_graph(), nx.empty_graph(2)):
         random.seed(7)
         found = nx.greedy_color(G, strategy, backend="semiring")
-        assert list(found.items()) == list(nx.greedy_color(G, lambda G, colours, order=list(found): order).items())
+        assert list(found.items()) == list(nx.greedy_color(G, lambda G, colors, order=list(found): order).items())
         if strategy == "random_sequential":
             random.seed(7)
             assert list(found.items()) == list(nx.greedy_color(G, strategy).items())

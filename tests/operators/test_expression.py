@@ -13,14 +13,14 @@ import numpy as np
 import pytest
 
 from semiring.dtypes import FP32, INT32
-from semiring.operators import binary, catalogue, indexunary, monoid, select, table, unary
-from semiring.operators.expression import Expression, normalise
+from semiring.operators import binary, catalog, indexunary, monoid, select, table, unary
+from semiring.operators.expression import Expression, normalize
 from semiring.operators.records import lowered
 
 
 def test_equal_expressions_are_one_object() -> None:
     by_a_user: Any = binary.register_anonymous(lambda a, b: min(a, b))
-    assert by_a_user.expr is binary.min.expr is Expression("min(x, y)") is normalise("np.minimum(x, y)", "binary")
+    assert by_a_user.expr is binary.min.expr is Expression("min(x, y)") is normalize("np.minimum(x, y)", "binary")
     assert Expression("min(x, y)") != Expression("min(y, x)")
     assert binary.plus[INT32].expr is binary.plus[FP32].expr is monoid.plus[FP32].expr
 
@@ -48,7 +48,7 @@ def test_unused_expressions_are_freed() -> None:
 
 @pytest.mark.parametrize("kind", ["unary", "binary", "indexunary", "select"])
 def test_the_text_follows_from_the_tree(kind: str) -> None:
-    for _, op in catalogue(kind):
+    for _, op in catalog(kind):
         assert Expression.of(op.expr.tree) is op.expr
         assert op.expr.renamed({}) is op.expr
 
@@ -100,7 +100,7 @@ def test_renamed(text: str, names: dict[str, str], expected: str) -> None:
 def test_fields_with_names_of_attributes() -> None:
     point: Any = np.dtype([("real", np.float32), ("__w", np.float32)])
     op: Any = unary.register_anonymous("x['real'] + x['__w']")
-    assert normalise(op.expr.text, "unary") is op.expr
+    assert normalize(op.expr.text, "unary") is op.expr
     assert [leaf.text for leaf in lowered(op.expr, {"x": point}).leaves] == ["x_0 + x_1"]
 
 

@@ -9,8 +9,8 @@ import pytest
 
 from semiring import dtypes
 from semiring.engines.expression_numpy import FUNCTIONS, cast, evaluate
-from semiring.operators import catalogue
-from semiring.operators.expression import HELPERS, VARIABLES, Expression, normalise
+from semiring.operators import catalog
+from semiring.operators.expression import HELPERS, VARIABLES, Expression, normalize
 from semiring.operators.types import TypedBinary, TypedMonoid
 
 POSITIONS = {"xi": 1, "xj": 2, "yi": 3, "yj": 4, "i": 5, "j": 6}
@@ -46,7 +46,7 @@ def same(a: np.ndarray, b: np.ndarray) -> bool:
 
 @pytest.mark.parametrize("kind", ["unary", "binary", "indexunary", "select"])
 def test_every_operator_evaluates_to_its_type(kind: str) -> None:
-    for _, op in catalogue(kind):
+    for _, op in catalog(kind):
         if kind == "binary":
             made = evaluate(op.expr, {"x": samples(op.x), "y": samples(op.y), **POSITIONS}, op.z)
         elif kind == "unary":
@@ -59,12 +59,12 @@ def test_every_operator_evaluates_to_its_type(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", ["unary", "binary", "indexunary", "select"])
 def test_rows_are_in_normal_form(kind: str) -> None:
-    for _, op in catalogue(kind):
-        assert normalise(op.expr.text, "indexunary" if kind == "select" else kind) is op.expr
+    for _, op in catalog(kind):
+        assert normalize(op.expr.text, "indexunary" if kind == "select" else kind) is op.expr
 
 
 def test_laws_of_binary_operators() -> None:
-    for _, op in catalogue("binary"):
+    for _, op in catalog("binary"):
         assert isinstance(op, TypedBinary)
         x, y = grids(op.x, 2)
         with np.errstate(invalid="ignore"):
@@ -78,7 +78,7 @@ def test_laws_of_binary_operators() -> None:
 
 
 def test_laws_of_monoids() -> None:
-    for _, monoid in catalogue("monoid"):
+    for _, monoid in catalog("monoid"):
         assert isinstance(monoid, TypedMonoid)
         op, dtype = monoid.op, monoid.dtype
         assert op.x == op.y == op.z == dtype
@@ -98,14 +98,14 @@ def test_laws_of_monoids() -> None:
 
 
 def test_semirings_fit_together() -> None:
-    for _, semiring in catalogue("semiring"):
+    for _, semiring in catalog("semiring"):
         assert semiring.mult.z == semiring.add.dtype, semiring
         assert semiring.uses == semiring.mult.uses
 
 
 def test_keys_are_distinct_identifiers() -> None:
     for kind in ("unary", "binary", "indexunary", "monoid", "semiring"):
-        keys = [op.key for _, op in catalogue(kind)]
+        keys = [op.key for _, op in catalog(kind)]
         assert len(set(keys)) == len(keys)
         assert all(key.isidentifier() for key in keys)
 

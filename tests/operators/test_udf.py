@@ -17,7 +17,7 @@ import pytest
 from semiring.engines.expression_numpy import evaluate
 from semiring.exceptions import DomainMismatch, InvalidValue, UdfParseError, UnknownOperator
 from semiring.operators import binary, indexunary, monoid, select, semiring, unary
-from semiring.operators.expression import Expression, normalise
+from semiring.operators.expression import Expression, normalize
 from semiring.operators.infer import infer
 
 LIMIT = 3
@@ -61,8 +61,8 @@ def scaled(x, factor=2.5):
     ],
 )
 def test_normal_form(text: str, expected: str) -> None:
-    assert normalise(text, "binary").text == expected
-    assert normalise(expected, "binary").text == expected
+    assert normalize(text, "binary").text == expected
+    assert normalize(expected, "binary").text == expected
 
 
 def test_functions() -> None:

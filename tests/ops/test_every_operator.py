@@ -18,7 +18,7 @@ from semiring.dtypes import INT64
 from semiring.engines.expression_numpy import evaluate
 from semiring.engines.spec import Apply, Ewise, Select
 from semiring.formats import Full
-from semiring.operators import catalogue
+from semiring.operators import catalog
 from tests import sampling
 from tests.compare import TOLERANCE, result_of
 from tests.pool import absdiff, clip, near
@@ -53,8 +53,8 @@ def pairs_of(x: np.dtype[Any], y: np.dtype[Any]) -> tuple[Array, Array]:
 
 
 def operators() -> list[tuple[str, Any]]:
-    """(kind, typed operator): the catalogue without operators derived from others, and user-defined ones."""
-    built_in = list(catalogue("unary", "binary", "indexunary", "select"))
+    """(kind, typed operator): the catalog without operators derived from others, and user-defined ones."""
+    built_in = list(catalog("unary", "binary", "indexunary", "select"))
     own = [("binary", absdiff), ("unary", clip), ("indexunary", near)]
     return built_in + [(kind, family[dtype]) for kind, family in own for dtype in family.types]
 

@@ -37,12 +37,12 @@ def test_links(codec: Any, first: int, last: int | None, skip: int | None) -> No
 
 
 @pytest.mark.parametrize("codec", [None, *CODECS])
-@pytest.mark.parametrize("neighbours", [0, 1, 2, 3])
-def test_a_sample_and_the_rest_are_everything(codec: Any, neighbours: int) -> None:
+@pytest.mark.parametrize("neighbors", [0, 1, 2, 3])
+def test_a_sample_and_the_rest_are_everything(codec: Any, neighbors: int) -> None:
     A = graph()
     a = A if codec is None else A.compress(codec)
-    forest, position = ops.link_sample(ops.singletons(Vector(bool, N)), a, neighbours=neighbours)
-    assert 0 <= position <= neighbours
+    forest, position = ops.link_sample(ops.singletons(Vector(bool, N)), a, neighbors=neighbors)
+    assert 0 <= position <= neighbors
     found = ops.link(forest, a, first=position)
     assert (plain(found) == plain(ops.link(ops.singletons(Vector(bool, N)), A))).all()
 
@@ -66,8 +66,8 @@ def test_a_sample_replaces_the_other_choices(given: dict[str, int]) -> None:
 
 def test_link_sample_refuses_what_link_refuses() -> None:
     A = graph()
-    with pytest.raises(sr.exceptions.InvalidValue, match="neighbours"):
-        ops.link_sample(ops.singletons(Vector(bool, N)), A, neighbours=-1)
+    with pytest.raises(sr.exceptions.InvalidValue, match="neighbors"):
+        ops.link_sample(ops.singletons(Vector(bool, N)), A, neighbors=-1)
     with pytest.raises(sr.exceptions.DimensionMismatch, match="link_sample"):
         ops.link_sample(ops.singletons(Vector(bool, N - 1)), A)
 

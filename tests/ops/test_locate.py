@@ -158,10 +158,10 @@ def test_groups_are_reduced_as_numpy_does(data: st.DataObject) -> None:
     n, size = data.draw(st.sampled_from((1, 7, 40, 300))), data.draw(st.sampled_from((1, 3, 33)))
     values, labels = rng.integers(-9, 9, n), rng.integers(0, size, n)
     held = rng.random(n) < data.draw(st.sampled_from((0.3, 1.0)))
-    labelled = rng.random(n) < data.draw(st.sampled_from((0.5, 1.0)))
+    labeled = rng.random(n) < data.draw(st.sampled_from((0.5, 1.0)))
     u = Vector.from_coo(np.flatnonzero(held), values[held], size=n)
-    group = Vector.from_coo(np.flatnonzero(labelled), labels[labelled], size=n)
-    both = held & labelled
+    group = Vector.from_coo(np.flatnonzero(labeled), labels[labeled], size=n)
+    both = held & labeled
     expected = {g: values[both & (labels == g)] for g in np.unique(labels[both]).tolist()}
     for op, function in (("plus", np.sum), ("max", np.max), ("mean", np.mean), ("count", np.size)):
         assert u.reduce_by(group, op, size=size).to_dict() == {g: function(part) for g, part in expected.items()}
@@ -221,7 +221,7 @@ def test_the_lightest_edge_of_each_component() -> None:
     i, j, _ = W.to_coo(device="cpu")
     c = component.to_numpy()
     outgoing = W.dup(mask=Matrix.from_coo(i, j, c[i] != c[j], shape=W.shape).V)
-    weight, neighbour = outgoing.minloc()
+    weight, neighbor = outgoing.minloc()
     w, vertex = weight.minloc_by(component)
     assert dicts((w, vertex)) == ({0: 4.0, 1: 4.0}, {0: 0, 1: 1})
-    assert neighbour[vertex.to_coo(device="cpu")[1]].to_dict() == {0: 1, 1: 0}
+    assert neighbor[vertex.to_coo(device="cpu")[1]].to_dict() == {0: 1, 1: 0}

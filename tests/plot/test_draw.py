@@ -103,7 +103,7 @@ def test_the_layout_separates_vertices_and_components() -> None:
     assert 0.7 < lengths.min() < lengths.max() < 1.3
     far = np.linalg.norm(x[:, None] - x[None], axis=2)[~np.eye(36, dtype=bool)]
     assert far.min() > 0.7
-    star = plot.layout(sr.random.star(8))  # its leaves have equal neighbours
+    star = plot.layout(sr.random.star(8))  # its leaves have equal neighbors
     assert np.linalg.norm(star[:, None] - star[None], axis=2)[~np.eye(9, dtype=bool)].min() > 0.3
     two = sr.block([[A, None], [None, sr.random.path(5)]])
     x = plot.layout(two)

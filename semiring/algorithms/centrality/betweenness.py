@@ -92,7 +92,7 @@ def betweenness(
     Notes
     -----
     Cost O(nvals) for each source.  Memory about 80 bytes for each vertex and source of a batch, and a copy of the
-    structure; a batch that does not fit is halved.  Synchronises a few times a level.
+    structure; a batch that does not fit is halved.  Synchronizes a few times a level.
 
     With weights the cost is that of `sssp` and O(nvals) for each source, and the memory about 50 bytes for each entry
     and source of a batch.  Paths are equally long if their sums are equal as int64 or floats; of decimal fractions
@@ -169,7 +169,7 @@ def edge_betweenness(
 
     Notes
     -----
-    Cost, memory and synchronisation as `betweenness`, and one product under the mask A for each batch.
+    Cost, memory and synchronization as `betweenness`, and one product under the mask A for each batch.
 
     Sources: Brandes, "On Variants of Shortest-Path Betweenness Centrality and their Generic Computation", 2008.
 

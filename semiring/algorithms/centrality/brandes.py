@@ -143,7 +143,7 @@ def forward(graph: Graph, sources: list[int]) -> list[Level]:
                 sigma = Matrix.from_scalar(graph.dtype.type(0), A.nrows, k, device=A.device)
             sigma = _added(sigma, [part.paths for part in levels[held:]])
             new = graph.into_complete.mxm(sigma, dense_ring).ewise_mult(sigma, _fresh).wait()
-            work = float(graph.out_work.vxm(new, _plus_where).reduce("plus").get(0))  # synchronises
+            work = float(graph.out_work.vxm(new, _plus_where).reduce("plus").get(0))  # synchronizes
             dense = graph.many(work, k)
             F = new if dense else new.select("!=", 0).T.wait()
             sigma, held, near = sigma.ewise_add(new, "plus").wait(), len(levels) + 1, None
@@ -153,7 +153,7 @@ def forward(graph: Graph, sources: list[int]) -> list[Level]:
         if sigma is not None:
             following = following.T.ewise_mult(sigma, _fresh).select("!=", 0).T
         F = following.wait()
-        if A.is_symmetric_structure:  # a neighbour is at most one level nearer
+        if A.is_symmetric_structure:  # a neighbor is at most one level nearer
             near = F.ewise_add(level.paths, "any")
         else:
             near = F if near is None else F.ewise_add(near, "any")
@@ -194,7 +194,7 @@ def by_source(M: Matrix, *, dense: bool) -> Matrix:
 
 
 def _work(graph: Graph, F: Matrix, work: Vector) -> float:
-    """Return the sum of the work of the entries of a sparse level, or a bound of it that is small.  Synchronises."""
+    """Return the sum of the work of the entries of a sparse level, or a bound of it that is small.  Synchronizes."""
     bound = F.nvals * graph.most_work
     return float(F.reduce_columnwise("count").inner(work).get(0)) if graph.many(bound, F.nrows) else bound
 

@@ -46,7 +46,7 @@ def closeness(
     -----
     Cost and memory as `ops.closure_many` without levels: O(nvals) a level for up to 1,024 vertices together, or on a
     CPU O(n + nvals) for each vertex; with weights an `sssp` for each, whose distances are in memory
-    for up to 1,024 vertices, on large graphs for 16.  Synchronises a few times for each group.
+    for up to 1,024 vertices, on large graphs for 16.  Synchronizes a few times for each group.
 
     Sources: Freeman, "Centrality in Social Networks: Conceptual Clarification", 1979; Wasserman, Faust, "Social Network
     Analysis", 1994.
@@ -98,7 +98,7 @@ def harmonic(
 
     Notes
     -----
-    Cost, memory and synchronisation as `closeness`.
+    Cost, memory and synchronization as `closeness`.
 
     Sources: Boldi, Vigna, "Axioms for Centrality", 2014.
 

@@ -13,7 +13,7 @@ from semiring.exceptions import InvalidValue
 
 from ..checks import Values, count, number, square
 from ..progress import Progress, reporter
-from .iteration import distance, floating, normalised, not_converged, products_with, start_vector
+from .iteration import distance, floating, normalize, not_converged, products_with, start_vector
 
 
 @ops.reports_memory
@@ -56,7 +56,7 @@ def eigenvector_centrality(
     Power iteration with A + s I, which has the eigenvectors of A and converges on bipartite graphs too; s is 1, with
     `weights` the power of 2 above the largest weight, so that the result does not depend on the unit of weights.  Where
     several eigenvectors have the largest eigenvalue, as in disconnected graphs, the result depends on `start`.  Cost
-    O(n + nvals) an iteration.  The iterations are one program (`compile`), which synchronises once; with `progress`,
+    O(n + nvals) an iteration.  The iterations are one program (`compile`), which synchronizes once; with `progress`,
     and where loops are not compiled, twice an iteration.
 
     Sources: Bonacich, "Power and Centrality: A Family of Measures", 1987; iteration and stop as in NetworkX, where s is
@@ -93,8 +93,8 @@ def _power(
     """x ~ (A + s I)' x, of norm 1; return x and its last change."""
     change = np.inf
     for done in range(1, max_iter + 1):
-        following = normalised(x.apply("times", right=shift).ewise_add(x.vxm(A, over_in), "plus"))
-        change = distance(following, x)  # synchronises
+        following = normalize(x.apply("times", right=shift).ewise_add(x.vxm(A, over_in), "plus"))
+        change = distance(following, x)  # synchronizes
         x = following
         report(done, None)
         if change < tol:
@@ -147,7 +147,7 @@ def katz_centrality(
 
     Notes
     -----
-    Cost O(n + nvals) an iteration.  The iterations are one program (`compile`), which synchronises once; with
+    Cost O(n + nvals) an iteration.  The iterations are one program (`compile`), which synchronizes once; with
     `progress`, and where loops are not compiled, once an iteration.
 
     Sources: Katz, "A New Status Index Derived from Sociometric Analysis", 1953; iteration and stop as in NetworkX.
@@ -184,7 +184,7 @@ def katz_centrality(
     x, change, done = _katz(B, over_in, base, x, damping, n * tol, max_iter, report)
     if not change < n * tol:
         raise not_converged(name, done, change, tol, x)
-    return normalised(x).new() if normalized else x
+    return normalize(x).new() if normalized else x
 
 
 @compile
@@ -195,7 +195,7 @@ def _katz(
     change, done = np.inf, 0
     for done in range(1, max_iter + 1):
         following = base.ewise_add(x.vxm(A, over_in).apply("times", right=damping), "plus")
-        change = distance(following, x)  # synchronises
+        change = distance(following, x)  # synchronizes
         x = following
         report(done, None)
         if change < tol or not math.isfinite(change):

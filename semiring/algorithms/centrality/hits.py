@@ -74,7 +74,7 @@ def hits(
     -----
     Power iteration with A A'; weights of any size have the result of these weights divided by the largest.  Where
     several singular vectors have the largest singular value, as in disconnected graphs, the result depends on `start`.
-    Cost two products an iteration.  The iterations are one program (`compile`), which synchronises once; with
+    Cost two products an iteration.  The iterations are one program (`compile`), which synchronizes once; with
     `progress`, and where loops are not compiled, three times an iteration.
 
     Sources: Kleinberg, "Authoritative Sources in a Hyperlinked Environment", 1999.
@@ -113,7 +113,7 @@ def _iterated(
     for done in range(1, max_iter + 1):
         authorities = _scaled(none.ewise_add(hubs.vxm(A, over_in), "plus"), "max")
         following = _scaled(none.ewise_add(A.mxv(authorities, over_out), "plus"), "max")
-        change = distance(following, hubs)  # synchronises
+        change = distance(following, hubs)  # synchronizes
         hubs = following
         report(done, None)
         if change < tol:
@@ -122,6 +122,6 @@ def _iterated(
 
 
 def _scaled(x: Vector, monoid: str) -> Vector:
-    """Divide a vector by its largest entry or by its sum, unless that is 0.  Synchronises."""
+    """Divide a vector by its largest entry or by its sum, unless that is 0.  Synchronizes."""
     total = x.reduce(monoid).get(1.0)
     return x.apply("truediv", right=total if total != 0 else 1.0)

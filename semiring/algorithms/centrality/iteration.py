@@ -76,10 +76,10 @@ def start_vector(
         raise DomainMismatch(f"{name}: {parameter} must hold real numbers, got {given.dtype}")
     full = Vector.full(dtype.type(0), n, device=device)
     if relative:
-        most = float(given.reduce("max").get(0))  # synchronises
+        most = float(given.reduce("max").get(0))  # synchronizes
         given = given.apply("truediv", right=most if most > 0 else np.inf)
     full(accum="second") << given.apply("identity")
-    least, total = full.reduce("min").get(0), full.reduce("plus").get(0)  # synchronises
+    least, total = full.reduce("min").get(0), full.reduce("plus").get(0)  # synchronizes
     if not (least >= 0 and 0 < total < np.inf):
         raise InvalidValue(
             f"{name}: the entries of {parameter} must not be negative, and their sum must be positive and finite"
@@ -88,12 +88,12 @@ def start_vector(
 
 
 def distance(x: Vector, y: Vector) -> float:
-    """Return the sum of |x - y| of two full vectors.  Synchronises."""
+    """Return the sum of |x - y| of two full vectors.  Synchronizes."""
     return float(x.inner(y, plus_absdiff).get(0.0))
 
 
-def normalised(x: Vector) -> Vector:
-    """Return x of Euclidean norm 1, for x of which no entry is negative; zeros as they are.  Synchronises."""
+def normalize(x: Vector) -> Vector:
+    """Return x of Euclidean norm 1, for x of which no entry is negative; zeros as they are.  Synchronizes."""
     squares = x.inner(x).get(0.0)
     if (_LEAST if x.dtype == np.float64 else _LEAST_32) <= squares < np.inf:
         return x.apply("truediv", right=math.sqrt(squares))

@@ -95,8 +95,8 @@ def pagerank(
 
     Notes
     -----
-    Cost O(n + nvals) an iteration.  The iterations are one program (`compile`), which synchronises once; with
-    `progress`, where loops are not compiled, and for a Matrix of seeds, each iteration synchronises for the change, if
+    Cost O(n + nvals) an iteration.  The iterations are one program (`compile`), which synchronizes once; with
+    `progress`, where loops are not compiled, and for a Matrix of seeds, each iteration synchronizes for the change, if
     `tol` > 0, and for the mass of sinks that edges enter, if there are any.
 
     With `weights`, `personalization`, `start` or `dangling` a matrix of the probabilities is made first, with a value
@@ -156,10 +156,10 @@ def _iterated(
         teleport = (1 - damping + damping * mass) / n
         following = Vector.full(teleport, n, kind, device=A.device).ewise_add(received, "plus")
         if tol > 0:
-            change = distance(following, rank)  # synchronises
+            change = distance(following, rank)  # synchronizes
         mass = sinks * teleport
         if entered is not None:
-            mass += received.inner(entered, semiring.plus_first).get(0.0)  # synchronises
+            mass += received.inner(entered, semiring.plus_first).get(0.0)  # synchronizes
         rank = following
         report(done, None)
         if change < tol:

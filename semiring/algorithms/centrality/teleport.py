@@ -2,7 +2,7 @@
 
     r = d (W' r + m q) + (1 - d) p,    W(u, v) = A(u, v) / (sum of row u),    m = sum of r(v) over the sinks v
 
-With p one seed or one row of seeds it is personalised PageRank.  Of k seeds, the vectors are the columns of a dense
+With p one seed or one row of seeds it is personalized PageRank.  Of k seeds, the vectors are the columns of a dense
 n x k matrix, so that one pass over A serves all of them.
 """
 
@@ -109,10 +109,10 @@ def _one(
         following = p.apply("times", right=1 - damping)
         following(accum="plus") << rank.vxm(W, "plus_times").apply("times", right=damping)
         if sinks is not None:
-            mass = rank.inner(sinks, "plus_first").get(0.0)  # synchronises
+            mass = rank.inner(sinks, "plus_first").get(0.0)  # synchronizes
             following(accum="plus") << q.apply("times", right=damping * mass)
         if tol > 0:
-            change = distance(following, rank)  # synchronises
+            change = distance(following, rank)  # synchronizes
         rank = following
         report(done, None)
         if change < tol:
@@ -137,7 +137,7 @@ def _many(W: Matrix, sinks: Vector | None, seeds: Matrix, q: Vector | None, rule
         following = following.ewise_add(seeds.mxm(share.diag(), "any_times"), "plus").wait()
         if rule.tol > 0:
             moved = following.ewise_mult(rank, absdiff).reduce_columnwise("plus")
-            change = float(moved.reduce("max").get(0))  # synchronises
+            change = float(moved.reduce("max").get(0))  # synchronizes
         rank = following
         rule.report(done, None)
         if change < rule.tol:

@@ -1,4 +1,4 @@
-"""VoteRank: vertices elected one by one, whose neighbours then have fewer votes."""
+"""VoteRank: vertices elected one by one, whose neighbors then have fewer votes."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def voterank(A: Matrix, *, number: int | None = None, progress: Progress | None 
     -----
     Of equal sums the smallest vertex is elected.  Sums are exact, since abilities are whole multiples of the inverse
     number of edges; NetworkX adds floats, and may elect another one of several with equal votes.  Cost O(n) an
-    election, and the edges that lead to the neighbours of the elected vertex.  Synchronises once an election.
+    election, and the edges that lead to the neighbors of the elected vertex.  Synchronizes once an election.
 
     Source: Zhang, Chen, Dong, Zhao, "Identifying a set of influential spreaders in complex networks", Scientific
     Reports 6, 2016.
@@ -68,7 +68,7 @@ def voterank(A: Matrix, *, number: int | None = None, progress: Progress | None 
     votes = Vector.full(0, n, np.int64, device=A.device)
     votes(accum="plus") << A.mxv(ability, "plus_second")
     for done in range(most):
-        elected = int(votes.reduce(agg.argmax))  # synchronises
+        elected = int(votes.reduce(agg.argmax))  # synchronizes
         if votes[elected].value <= 0:
             break
         order[elected] = done

@@ -1,4 +1,4 @@
-"""Triangle centrality: by the share of all triangles at a vertex, at its neighbours and at those in its triangles."""
+"""Triangle centrality: by the share of all triangles at a vertex, at its neighbors and at those in its triangles."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def triangle_centrality(A: Matrix) -> Vector:
 
     Notes
     -----
-    Cost as `triangles`, and three products of a matrix and a vector; memory 8 bytes an edge.  Synchronises.
+    Cost as `triangles`, and three products of a matrix and a vector; memory 8 bytes an edge.  Synchronizes.
 
     Source: Burkhardt, "Triangle centrality", ACM Transactions on Knowledge Discovery from Data 18(9), 2024
     (arXiv:2105.00110).
@@ -52,7 +52,7 @@ def triangle_centrality(A: Matrix) -> Vector:
     twice(accum="plus") << common.reduce_rowwise("plus")
     twice(accum="plus") << common.reduce_columnwise("plus")
     t = twice.apply("floordiv", right=2).wait()
-    triple = int(t.reduce("plus").get(0))  # three times the triangles; synchronises
+    triple = int(t.reduce("plus").get(0))  # three times the triangles; synchronizes
     if triple == 0:
         return Vector.full(0.0, n, device=A.device)
     c = t.dup()

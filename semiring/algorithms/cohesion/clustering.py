@@ -1,8 +1,8 @@
-"""Clustering: how many of the pairs of neighbours of a vertex are joined.
+"""Clustering: how many of the pairs of neighbors of a vertex are joined.
 
 All coefficients come from products of the entries U above the diagonal of W = A + A', in the order of degrees, under
 the mask of the edges (`oriented`): over plus_times, and times the third edge, for (W W W)(v, v); over plus_second for
-the arcs between the neighbours of v, which are the edge opposite to v in each of its triangles.
+the arcs between the neighbors of v, which are the edge opposite to v in each of its triangles.
 
 Sources: Watts, Strogatz, "Collective dynamics of 'small-world' networks", Nature 393, 1998; Onnela, Saramäki, Kertész,
 Kaski, "Intensity and coherence of motifs in weighted complex networks", Physical Review E 71, 2005; Fagiolo,
@@ -25,9 +25,9 @@ from .triangles import triangle_count, triangles
 def clustering(A: Matrix, *, weighted: bool = False) -> Vector:
     """c(v) = (W W W)(v, v) / (2 (d(v) (d(v) - 1) - 2 r(v))), W = A + A'.
 
-    d(v) is the number of arcs that leave or enter v, r(v) the number of neighbours joined to it by arcs in both
+    d(v) is the number of arcs that leave or enter v, r(v) the number of neighbors joined to it by arcs in both
     directions.  On an undirected graph, which stores every edge in both directions, this is the share of the pairs of
-    neighbours of v that are joined: 2 t(v) / (d (d - 1)) for t(v) triangles and d neighbours.
+    neighbors of v that are joined: 2 t(v) / (d (d - 1)) for t(v) triangles and d neighbors.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ def clustering(A: Matrix, *, weighted: bool = False) -> Vector:
 
     Returns
     -------
-    Vector of size n, full, float64, from 0 to 1; 0 where v has fewer than two neighbours.
+    Vector of size n, full, float64, from 0 to 1; 0 where v has fewer than two neighbors.
 
     Raises
     ------
@@ -55,7 +55,7 @@ def clustering(A: Matrix, *, weighted: bool = False) -> Vector:
     weight of self-loops too.  `lcc` counts arcs otherwise on directed graphs.
 
     Cost as `triangle_count` of the graph without directions; memory 8 bytes an edge, and for directed graphs and
-    weights that of A + A'.  Synchronises.
+    weights that of A + A'.  Synchronizes.
 
     Sources: Watts, Strogatz, "Collective dynamics of 'small-world' networks", Nature 393, 1998; Onnela, Saramäki,
     Kertész, Kaski, "Intensity and coherence of motifs in weighted complex networks", Physical Review E 71, 2005;
@@ -88,7 +88,7 @@ def clustering(A: Matrix, *, weighted: bool = False) -> Vector:
 
 @ops.reports_memory
 def lcc(A: Matrix) -> Vector:
-    """c(v) = the arcs among the neighbours N(v) / (|N(v)| (|N(v)| - 1)), N(v) by arcs of either direction.
+    """c(v) = the arcs among the neighbors N(v) / (|N(v)| (|N(v)| - 1)), N(v) by arcs of either direction.
 
     The local clustering coefficient of LDBC Graphalytics.
 
@@ -99,7 +99,7 @@ def lcc(A: Matrix) -> Vector:
 
     Returns
     -------
-    Vector of size n, full, float64, from 0 to 1; 0 where v has fewer than two neighbours.
+    Vector of size n, full, float64, from 0 to 1; 0 where v has fewer than two neighbors.
 
     Raises
     ------
@@ -109,10 +109,10 @@ def lcc(A: Matrix) -> Vector:
     Notes
     -----
     Equals `clustering` on undirected graphs.  On directed ones the direction of the arcs at v counts in `clustering`,
-    which looks for directed triangles, and does not here: each neighbour counts once, each arc between neighbours too.
+    which looks for directed triangles, and does not here: each neighbor counts once, each arc between neighbors too.
 
     Cost as `triangle_count` of the graph without directions, for directed graphs twice; memory 8 bytes an edge, and
-    for directed graphs that of A + A'.  Synchronises.
+    for directed graphs that of A + A'.  Synchronizes.
 
     Source: Iosup et al., "LDBC Graphalytics: A Benchmark for Large-Scale Graph Analysis on Parallel and Distributed
     Platforms", PVLDB 9(13), 2016; the specification is arXiv:2011.15028.
@@ -157,7 +157,7 @@ def average_clustering(A: Matrix, *, weighted: bool = False, count_zeros: bool =
 
     Notes
     -----
-    Cost and memory as `clustering`.  Synchronises.
+    Cost and memory as `clustering`.  Synchronizes.
 
     Source: Watts, Strogatz, "Collective dynamics of 'small-world' networks", Nature 393, 1998; without zeros: Kaiser,
     "Mean clustering coefficients: the role of isolated nodes and leafs on clustering measures for small-world
@@ -173,7 +173,7 @@ def average_clustering(A: Matrix, *, weighted: bool = False, count_zeros: bool =
     found = clustering(A, weighted=weighted)
     if not count_zeros:
         found = found.select("!=", 0).wait()
-    return float(found.reduce("plus").get(0)) / found.nvals if found.nvals else 0.0  # synchronises
+    return float(found.reduce("plus").get(0)) / found.nvals if found.nvals else 0.0  # synchronizes
 
 
 @ops.reports_memory
@@ -198,7 +198,7 @@ def transitivity(A: Matrix) -> float:
 
     Notes
     -----
-    Cost as `triangle_count`.  Synchronises.
+    Cost as `triangle_count`.  Synchronizes.
 
     Source: Newman, Watts, Strogatz, "Random graph models of social networks", PNAS 99, 2002.
 
@@ -209,7 +209,7 @@ def transitivity(A: Matrix) -> float:
     0.6
     """
     undirected("transitivity", A)
-    paths = int(_pairs(degrees(without_loops(A))).reduce("plus").get(0)) // 2  # synchronises
+    paths = int(_pairs(degrees(without_loops(A))).reduce("plus").get(0)) // 2  # synchronizes
     return 3 * triangle_count(A) / paths if paths else 0.0
 
 
@@ -227,7 +227,7 @@ def _both(M: Matrix, value: np.generic | None = None) -> Matrix:
 def _roots(A: Matrix) -> Matrix:
     """R(u, v) = the cube root of A(u, v) over the largest weight, for u other than v; 0 if all weights are 0."""
     M = A.select("offdiag").dup(np.float64)
-    most = M.reduce_scalar("max").get(0)  # synchronises
+    most = M.reduce_scalar("max").get(0)  # synchronizes
     return M.apply("truediv", right=most or 1.0).apply("cbrt")
 
 

@@ -1,8 +1,8 @@
-"""Cores: the largest subgraphs in which every vertex has at least k neighbours.
+"""Cores: the largest subgraphs in which every vertex has at least k neighbors.
 
 Vertices of the lowest degree are removed, level by level; `semiring.ops.peel` removes all in one call:
 
-    core(v) = the largest k such that v is in a set of vertices that all have k neighbours or more in it
+    core(v) = the largest k such that v is in a set of vertices that all have k neighbors or more in it
 
 Sources: Seidman, "Network structure and minimum degree", Social Networks 5, 1983; Matula, Beck, "Smallest-last ordering
 and clustering and graph coloring algorithms", Journal of the ACM 30, 1983; by levels: Dasari, Desh, Zubair, "ParK: An
@@ -21,7 +21,7 @@ from ..progress import Progress, reporter
 
 @ops.reports_memory
 def core_numbers(A: Matrix, *, progress: Progress | None = None) -> Vector:
-    """core(v) = the largest k such that v is in a subgraph whose vertices all have k neighbours or more in it.
+    """core(v) = the largest k such that v is in a subgraph whose vertices all have k neighbors or more in it.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def core_numbers(A: Matrix, *, progress: Progress | None = None) -> Vector:
 
     Notes
     -----
-    Cost O(nvals + n), on a CPU with one thread, on a GPU in one launch.  Memory: about 24 bytes a vertex.  Synchronises
+    Cost O(nvals + n), on a CPU with one thread, on a GPU in one launch.  Memory: about 24 bytes a vertex.  Synchronizes
     the first time that a matrix is used.
 
     Sources: Matula, Beck, "Smallest-last ordering and clustering and graph coloring algorithms", Journal of the ACM 30,
@@ -86,7 +86,7 @@ def k_core(A: Matrix, k: int | None = None) -> Matrix:
     Notes
     -----
     Cost as `core_numbers`, less for a given k, whose lower levels are removed together, and that of the result, whose
-    entries are counted: synchronises.
+    entries are counted: synchronizes.
 
     Source: Seidman, "Network structure and minimum degree", Social Networks 5, 1983.
 
@@ -100,12 +100,12 @@ def k_core(A: Matrix, k: int | None = None) -> Matrix:
     if k is not None and count("k_core", "k", k) == 0:
         return A.select("offdiag").wait()
     core = ops.peel(_degrees(A), A, least=k)
-    kept = core.select(">=", core.reduce("max").get(0) if k is None else k)  # synchronises
+    kept = core.select(">=", core.reduce("max").get(0) if k is None else k)  # synchronizes
     return kept.ewise_mult(A.select("offdiag"), "second").ewise_mult(kept, "first").wait()
 
 
 def _degrees(A: Matrix) -> Vector:
-    """d(v) = the number of neighbours of v other than v."""
+    """d(v) = the number of neighbors of v other than v."""
     index = np.int32 if A.nrows < 2**31 else np.int64
     degree = Vector.full(index(0), A.nrows, device=A.device)
     degree(accum="plus") << A.apply("second", right=index(1)).reduce_rowwise("plus")

@@ -15,7 +15,7 @@ from .triangles import edge_triangles
 
 @ops.reports_memory
 def rich_club(A: Matrix) -> Vector:
-    """phi(k) = 2 E(k) / (N(k) (N(k) - 1)): the density of the subgraph of the vertices with more than k neighbours.
+    """phi(k) = 2 E(k) / (N(k) (N(k) - 1)): the density of the subgraph of the vertices with more than k neighbors.
 
     Parameters
     ----------
@@ -35,8 +35,8 @@ def rich_club(A: Matrix) -> Vector:
 
     Notes
     -----
-    Equals ``networkx.rich_club_coefficient(G, normalized=False)``.  Not normalised by a random graph of the same
-    degrees.  Cost O(n + nvals).  Synchronises.
+    Equals ``networkx.rich_club_coefficient(G, normalized=False)``.  Not normalized by a random graph of the same
+    degrees.  Cost O(n + nvals).  Synchronizes.
 
     Sources: Zhou, Mondragón, "The rich-club phenomenon in the Internet topology", IEEE Communications Letters 8, 2004;
     Colizza, Flammini, Serrano, Vespignani, "Detecting rich-club ordering in complex networks", Nature Physics 2, 2006.
@@ -84,7 +84,7 @@ def generalized_degree(A: Matrix) -> Matrix:
     Notes
     -----
     Equals ``networkx.generalized_degree``.  Cost as `edge_triangles`, and the building of a matrix of nvals entries.
-    Synchronises.
+    Synchronizes.
 
     Source: Fronczak, Fronczak, "Networks with arbitrary edge multiplicities", EPL 102, 2013: the edge multiplicity is
     the number of triangles.

@@ -65,7 +65,7 @@ def graphlet_degrees(A: Matrix, *, induced: bool = True, progress: Progress | No
     1, 2    path of two edges: end, middle           9       triangle with a tail: end of the tail
     3       triangle                                 10, 11  the same: free corner, corner with the tail
     4, 5    path of three edges: end, inner          12, 13  two triangles at an edge: off, on the edge
-    6, 7    star of three edges: leaf, centre        14      clique of four
+    6, 7    star of three edges: leaf, center        14      clique of four
     ======  =======================================  ======  =======================================
 
     Raises
@@ -78,7 +78,7 @@ def graphlet_degrees(A: Matrix, *, induced: bool = True, progress: Progress | No
     Notes
     -----
     Exact while no number exceeds int64.  Cost O(the sum of the squares of the degrees, and for each triangle the
-    smaller degrees of its corners), in parts: memory O(nvals) and that of the largest part.  Synchronises.
+    smaller degrees of its corners), in parts: memory O(nvals) and that of the largest part.  Synchronizes.
 
     Sources: Pržulj, "Biological network comparison using graphlet degree distribution", Bioinformatics 23, 2007;
     Floros, Pitsianis, Sun, "Fast Graphlet Transform of Sparse Graphs", HPEC 2020.
@@ -136,7 +136,7 @@ def _subgraphs(P: Matrix, n: int, report: Progress) -> list[Vector]:
 def _cliques(graph: Oriented) -> Vector:
     """k(v) = the cliques of four vertices that contain v.
 
-    A clique is counted at the edge between its two lowest vertices: the common neighbours above an edge e are the row
+    A clique is counted at the edge between its two lowest vertices: the common neighbors above an edge e are the row
     T(e, :), and the edges among these are the entries of T U under the mask T.
     """
     U, n = graph.upper, graph.matrix.nrows

@@ -1,6 +1,6 @@
 """Edges by degree: the structure in which triangles are found.
 
-A triangle is an edge whose ends have a common neighbour, so triangles are counted by products under the mask of the
+A triangle is an edge whose ends have a common neighbor, so triangles are counted by products under the mask of the
 edges.  Where degrees differ much, vertices are numbered by ascending degree, so that U, the entries above the diagonal,
 leads to higher degrees and has short rows.  A triangle of i < j < k is then counted
 
@@ -81,7 +81,7 @@ def degrees(P: Matrix) -> Vector:
 
 
 def oriented(P: Matrix) -> Oriented:
-    """Return P, symmetric and without a diagonal, in the order of degrees if they differ much.  Synchronises."""
+    """Return P, symmetric and without a diagonal, in the order of degrees if they differ much.  Synchronizes."""
     n, order, method = P.nrows, None, "hash"
     most = degrees(P).reduce("max").value or 0
     if most * n > _SKEW * P.nvals:

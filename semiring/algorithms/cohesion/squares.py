@@ -23,7 +23,7 @@ def square_clustering(A: Matrix, *, progress: Progress | None = None) -> Vector:
     """c(v) = s(v) / (s(v) + the squares at v that are missing): the share of the squares possible at v that exist.
 
     A square at v is a path v, u, x, w, v of four distinct vertices.  With C = A A over plus_pair, and t(v) triangles
-    and d(v) neighbours N(v),
+    and d(v) neighbors N(v),
 
         s(v)     = sum over x other than v of C(v, x) (C(v, x) - 1) / 2
         possible = (d(v) - 1) sum over u in N(v) of d(u) - d(v) (d(v) - 1) - 2 t(v) - s(v)
@@ -48,7 +48,7 @@ def square_clustering(A: Matrix, *, progress: Progress | None = None) -> Vector:
     Notes
     -----
     Equals ``networkx.square_clustering``.  Cost O(the sum of the squares of the degrees), in parts of at most 2**27
-    products, or one row if it has more: memory does not grow with A A.  Synchronises for each part.
+    products, or one row if it has more: memory does not grow with A A.  Synchronizes for each part.
 
     Source: Zhang, Wang, Gao, Liu, "Clustering coefficient and community structure of bipartite networks", Physica A
     387, 2008; in this form: Lind, González, Herrmann, "Cycles and clustering in bipartite networks", Physical Review E
@@ -95,7 +95,7 @@ def full(v: Vector, n: int) -> Vector:
 
 
 def parts(work: Vector, first: int, last: int, most: int) -> Iterator[tuple[int, int]]:
-    """Yield ranges of rows whose work adds up to at most `most`, or of one row.  Synchronises for each."""
+    """Yield ranges of rows whose work adds up to at most `most`, or of one row.  Synchronizes for each."""
     if last - first > 1 and work[first:last].reduce("plus").get(0) > most:
         middle = (first + last) // 2
         yield from parts(work, first, middle, most)

@@ -49,7 +49,7 @@ def triangle_count(A: Matrix) -> int:
     Notes
     -----
     Cost O(the sum over edges of the smaller degree of both ends), at most O(nvals ** 1.5).  The product is summed as it
-    is computed and never stored.  On a grid of processes the edges are divided, as in `ops.sum_apart`.  Synchronises.
+    is computed and never stored.  On a grid of processes the edges are divided, as in `ops.sum_apart`.  Synchronizes.
 
     Sources: see `semiring.algorithms.triangles`.
 
@@ -64,7 +64,7 @@ def triangle_count(A: Matrix) -> int:
     def counted(A: Matrix, chosen: Sequence[int]) -> Vector:
         graph = oriented(without_loops(A)).of_shares(chosen)
         common = graph.upper.mxm(graph.upper.T, "plus_pair", mask=graph.lower.S, method=graph.method)
-        return Vector.full(common.reduce_scalar("plus").get(0), 1, np.int64, device=A.device)  # synchronises
+        return Vector.full(common.reduce_scalar("plus").get(0), 1, np.int64, device=A.device)  # synchronizes
 
     return int(ops.sum_apart(counted, A, shares, values=False)[0].value)
 
@@ -91,7 +91,7 @@ def triangles(A: Matrix) -> Vector:
 
     Notes
     -----
-    Cost as `triangle_count`; memory 8 bytes an edge.  Synchronises.
+    Cost as `triangle_count`; memory 8 bytes an edge.  Synchronizes.
 
     Sources: Azad, Buluç, Gilbert, "Parallel Triangle Counting and Enumeration Using Matrix Algebra", IPDPSW 2015;
     Latapy, "Main-memory triangle computations for very large (sparse (power-law)) graphs", Theoretical Computer
@@ -134,7 +134,7 @@ def edge_triangles(A: Matrix) -> Matrix:
 
     Notes
     -----
-    Cost as `triangle_count`; memory 24 bytes an entry of A.  Synchronises.
+    Cost as `triangle_count`; memory 24 bytes an entry of A.  Synchronizes.
 
     Source: Cohen, "Trusses: Cohesive Subgraphs for Social Network Analysis", NSA technical report, 2008.
 
@@ -155,7 +155,7 @@ def edge_triangles(A: Matrix) -> Matrix:
 
 
 def supports(B: Matrix, lower: Matrix, method: str = "auto") -> Matrix:
-    """C(i, j) = the common neighbours of i and j for each entry of B, which is symmetric and has no diagonal."""
+    """C(i, j) = the common neighbors of i and j for each entry of B, which is symmetric and has no diagonal."""
     common = B.mxm(B.T, "plus_pair", mask=lower.S, method=method).wait()
     found = B.apply("second", right=np.int64(0))
     found(accum="plus") << common

@@ -53,7 +53,7 @@ def k_truss(A: Matrix, k: int) -> Matrix:
     Notes
     -----
     Cost as `edge_triangles`, at most as often as edges are removed, and less for each step that removes few.  Memory 24
-    bytes an entry of A.  Synchronises once a step.
+    bytes an entry of A.  Synchronizes once a step.
 
     Source: Cohen, "Trusses: Cohesive Subgraphs for Social Network Analysis", NSA technical report, 2008; as products:
     Davis, "Graph algorithms via SuiteSparse:GraphBLAS: triangle counting and k-truss", HPEC 2018.
@@ -99,7 +99,7 @@ def truss_numbers(A: Matrix, *, progress: Progress | None = None) -> Matrix:
     Notes
     -----
     Cost as `edge_triangles`, and for each step O(the entries that remain + the products with the edges removed).
-    Memory 48 bytes an entry of A.  Synchronises once a step.
+    Memory 48 bytes an entry of A.  Synchronizes once a step.
 
     Source: Wang, Cheng, "Truss decomposition in massive networks", PVLDB 5(9), 2012.
 
@@ -114,7 +114,7 @@ def truss_numbers(A: Matrix, *, progress: Progress | None = None) -> Matrix:
     graph = oriented(without_loops(A))
     S = supports(graph.matrix, graph.lower, graph.method)
     T = S.apply("second", right=np.int64(2)).dup()
-    while (least := S.reduce_scalar("min").value) is not None:  # synchronises
+    while (least := S.reduce_scalar("min").value) is not None:  # synchronizes
         T(accum="second") << S.apply("second", right=np.int64(least + 2))
         S = _trimmed(S, int(least) + 1, graph.method)
         report(T.nvals - S.nvals, T.nvals)
@@ -127,7 +127,7 @@ def truss_numbers(A: Matrix, *, progress: Progress | None = None) -> Matrix:
 
 def _trimmed(S: Matrix, least: int, method: str) -> Matrix:
     """Return the supports of the largest subgraph whose edges all have at least so much."""
-    while (removed := S.select("<", least).wait()).nvals:  # synchronises
+    while (removed := S.select("<", least).wait()).nvals:  # synchronizes
         left = S.select(">=", least).wait()
         if removed.nvals * _UPDATE > S.nvals:
             structure = left.apply("one").dup(bool)

@@ -34,7 +34,7 @@ def coarsen(A: Matrix, labels: Values, *, op: str = "plus") -> Matrix:
 
     Notes
     -----
-    Cost: two products, O(nvals) multiplications each.  Synchronises.
+    Cost: two products, O(nvals) multiplications each.  Synchronizes.
 
     Examples
     --------
@@ -80,7 +80,7 @@ def labels_of(name: str, labels: Any, A: Matrix) -> Vector:
 
 
 def number_of(name: str, labels: Vector) -> int:
-    """Return the largest label and one; IndexOutOfBound for a negative label.  Synchronises."""
+    """Return the largest label and one; IndexOutOfBound for a negative label.  Synchronizes."""
     if labels.size == 0:
         return 0
     least, most = labels.reduce("min").value, labels.reduce("max").value
@@ -92,7 +92,7 @@ def number_of(name: str, labels: Vector) -> int:
 def numbered(labels: Vector) -> tuple[Vector, int]:
     """Number the groups from 0 in the order of their smallest vertices; return the labels and their number.
 
-    labels: numbers below their size.  Synchronises.
+    labels: numbers below their size.  Synchronizes.
     """
     n, device = labels.size, labels.device
     vertices = ops.singletons(labels)

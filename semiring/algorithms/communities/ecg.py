@@ -54,7 +54,7 @@ def ensemble_clustering(
 
     Notes
     -----
-    Cost: k times the first level of `louvain`, and one call of it.  Synchronises.
+    Cost: k times the first level of `louvain`, and one call of it.  Synchronizes.
 
     Source: Poulin, Theberge, "Ensemble Clustering for Graphs", Complex Networks 2018.
 

@@ -57,7 +57,7 @@ def markov_clustering(
 
     Notes
     -----
-    Cost: e - 1 products an iteration, whose size `prune` bounds: at most 1 / prune entries a row.  Synchronises once an
+    Cost: e - 1 products an iteration, whose size `prune` bounds: at most 1 / prune entries a row.  Synchronizes once an
     iteration.
 
     LAGr_MarkovClustering of LAGraph differs: it scales columns, adds self-loops of weight 1 where there are none, and
@@ -124,7 +124,7 @@ def _with_loops(A: Matrix, n: int) -> Matrix:
 def peer_pressure(A: Matrix, *, max_iter: int = 50, progress: Progress | None = None) -> Vector:
     """c(v) = the cluster with the most votes A(u, v) / (sum over w of abs(A(u, w))) of u, of several the smallest.
 
-    Every vertex has one vote, which it divides among its neighbours and itself by the weights of its edges; a share is
+    Every vertex has one vote, which it divides among its neighbors and itself by the weights of its edges; a share is
     a vote against where the weight is negative.  All vertices move at once, from clusters of one vertex, until none
     moves.
 
@@ -149,7 +149,7 @@ def peer_pressure(A: Matrix, *, max_iter: int = 50, progress: Progress | None = 
 
     Notes
     -----
-    Cost O(n + nvals) an iteration.  Votes are rounded so that their sums are exact.  Synchronises once an iteration.
+    Cost O(n + nvals) an iteration.  Votes are rounded so that their sums are exact.  Synchronizes once an iteration.
 
     LAGr_PeerPressureClustering of LAGraph differs where weights are not ones: it gives every vertex a self-loop of
     weight 1, divides by sums of signed weights cast to integers (0 for weights below 1: infinite votes), compares
@@ -173,7 +173,7 @@ def peer_pressure(A: Matrix, *, max_iter: int = 50, progress: Progress | None = 
     for done in range(max_iter):
         following = ops.vote(votes, clusters)
         report(done + 1, max_iter)
-        if following.isequal(clusters):  # synchronises
+        if following.isequal(clusters):  # synchronizes
             return numbered(clusters)[0]
         clusters = following
     clusters = numbered(clusters)[0]

@@ -34,14 +34,14 @@ def leiden(
     """Find connected communities of high modularity (`semiring.algorithms.modularity`).
 
     As `louvain`, but the vertices of the next level are parts of the communities: single vertices that join a
-    neighbouring part within their community, so that a part is connected and can still change its community.
+    neighboring part within their community, so that a part is connected and can still change its community.
 
     Parameters
     ----------
     A : Matrix, n x n, symmetric
         Values are finite weights, of at least 0; a self-loop counts twice.
     resolution : at least 0
-        Larger values favour smaller communities.
+        Larger values favor smaller communities.
     tol : at least 0
         Passes end when one raises modularity by less, and after 16.
     seed : int
@@ -60,7 +60,7 @@ def leiden(
     Notes
     -----
     A vertex joins the part of highest gain, where the paper draws one by its gain.  Small graphs start several times,
-    as in `louvain`.  Cost O(n + nvals) a pass, at most 6 passes a level, and two products a level.  Synchronises once a
+    as in `louvain`.  Cost O(n + nvals) a pass, at most 6 passes a level, and two products a level.  Synchronizes once a
     pass.
 
     Source: Traag, Waltman, van Eck, "From Louvain to Leiden: guaranteeing well-connected communities", Scientific

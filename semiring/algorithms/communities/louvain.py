@@ -28,7 +28,7 @@ def louvain(
 ) -> Communities:
     """Find communities of high modularity (`semiring.algorithms.modularity`).
 
-    Every vertex moves to the neighbouring community of highest gain, until none gains; then communities become the
+    Every vertex moves to the neighboring community of highest gain, until none gains; then communities become the
     vertices of a coarser graph, which is treated likewise.  When a level joins nothing, a further run of all levels
     starts with the communities found, as long as runs raise modularity and communities still join.
 
@@ -37,7 +37,7 @@ def louvain(
     A : Matrix, n x n, symmetric
         Values are finite weights, of at least 0; a self-loop counts twice.
     resolution : at least 0
-        Larger values favour smaller communities.
+        Larger values favor smaller communities.
     tol : at least 0
         Runs end when one raises modularity by less, and after 16.
     seed : int
@@ -56,7 +56,7 @@ def louvain(
     Notes
     -----
     Graphs below 8,192 entries start eight times, and below 65,536 four times; the best communities are returned.  Cost
-    O(n + nvals) a pass, at most 5 passes a level (`ops.local_moving`), and two products a level.  Synchronises once a
+    O(n + nvals) a pass, at most 5 passes a level (`ops.local_moving`), and two products a level.  Synchronizes once a
     pass.
 
     Sources: Blondel, Guillaume, Lambiotte, Lefebvre, "Fast unfolding of communities in large networks", J. Stat. Mech.

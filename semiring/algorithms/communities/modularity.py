@@ -26,7 +26,7 @@ def modularity(A: Matrix, labels: Values, *, resolution: float = 1.0, directed: 
     labels : Vector of size n, full, integer; or {vertex: community}
         The group of each vertex, a number from 0.
     resolution : r, at least 0
-        Larger values favour smaller groups.
+        Larger values favor smaller groups.
     directed : bool
         False: A must be symmetric, and a self-loop counts twice, as it has two ends.
 
@@ -40,7 +40,7 @@ def modularity(A: Matrix, labels: Values, *, resolution: float = 1.0, directed: 
 
     Notes
     -----
-    Cost O(n + nvals), in a few passes.  Synchronises.
+    Cost O(n + nvals), in a few passes.  Synchronizes.
 
     Sources: Newman, Girvan, "Finding and evaluating community structure in networks", Phys. Rev. E 69, 2004; Leicht,
     Newman, "Community structure in directed networks", Phys. Rev. Lett. 100, 2008.
@@ -132,7 +132,7 @@ def partition_quality(A: Matrix, labels: Values) -> PartitionQuality:
 
     Notes
     -----
-    Cost O(n + nvals).  Synchronises.
+    Cost O(n + nvals).  Synchronizes.
 
     Source: Fortunato, "Community Detection in Graphs", Physics Reports 486, 2010, section III C.
 

@@ -1,4 +1,4 @@
-"""Local moving, the step of Louvain's method and of Leiden's: vertices move to the neighbouring group of highest gain.
+"""Local moving, the step of Louvain's method and of Leiden's: vertices move to the neighboring group of highest gain.
 
     gain(v, c) = K(v, c) - r k(v) k(c - v) / W,      K(v, c) = sum of A(v, u) over label(u) = c
 
@@ -80,7 +80,7 @@ class Level:
         return Level(whole.select("offdiag"), whole, row_sums(whole), self.total, self.resolution)
 
     def modularity(self, inside: Matrix | None = None, masses: Vector | None = None) -> float:
-        """The modularity of a partition, by the edges within its groups and their masses.  Synchronises.
+        """The modularity of a partition, by the edges within its groups and their masses.  Synchronizes.
 
         By default of the partition into single vertices.
         """

@@ -1,4 +1,4 @@
-"""Label propagation: every vertex adopts the most frequent label of its neighbours."""
+"""Label propagation: every vertex adopts the most frequent label of its neighbors."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def cdlp(A: Matrix, max_iter: int = 10, *, progress: Progress | None = None) -> 
 
     Notes
     -----
-    Cost O(n + nvals) an iteration; a directed graph is first united with its transpose.  Synchronises once an
+    Cost O(n + nvals) an iteration; a directed graph is first united with its transpose.  Synchronizes once an
     iteration.
 
     Sources: Raghavan, Albert, Kumara, "Near linear time algorithm to detect community structures in large-scale
@@ -62,7 +62,7 @@ def cdlp(A: Matrix, max_iter: int = 10, *, progress: Progress | None = None) -> 
     for done in range(max_iter):
         following = ops.vote(edges, labels)
         report(done + 1, max_iter)
-        if following.isequal(labels):  # synchronises
+        if following.isequal(labels):  # synchronizes
             break
         labels = following
     return labels
@@ -70,10 +70,10 @@ def cdlp(A: Matrix, max_iter: int = 10, *, progress: Progress | None = None) -> 
 
 @ops.reports_memory
 def label_propagation(A: Matrix, *, seed: int = 0, max_iter: int = 100, progress: Progress | None = None) -> Vector:
-    """Return labels of which none has more weight among the neighbours of its vertex than another one.
+    """Return labels of which none has more weight among the neighbors of its vertex than another one.
 
-    Every vertex adopts the label of the largest weight among its neighbours, of several the one that comes first in a
-    random order; vertices by random eighths, and again only after a neighbour of another label has changed.
+    Every vertex adopts the label of the largest weight among its neighbors, of several the one that comes first in a
+    random order; vertices by random eighths, and again only after a neighbor of another label has changed.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ def label_propagation(A: Matrix, *, seed: int = 0, max_iter: int = 100, progress
     Notes
     -----
     Cost O(n) an iteration, and the entries of the rows that vote; every 16 iterations a vote of all.  The order of the
-    labels stands for the random choice among equal ones in the sources: labels converge, and join more.  Synchronises
+    labels stands for the random choice among equal ones in the sources: labels converge, and join more.  Synchronizes
     once an iteration.
 
     Sources: Raghavan, Albert, Kumara, "Near linear time algorithm to detect community structures in large-scale
@@ -130,7 +130,7 @@ def label_propagation(A: Matrix, *, seed: int = 0, max_iter: int = 100, progress
             edges, labels, parts=_PARTS, seed=thunk(seed, 1 + done), max_passes=most, ties="smallest"
         )
         report(done + most, None)
-        if ops.vote(edges, labels).isequal(labels):  # synchronises
+        if ops.vote(edges, labels).isequal(labels):  # synchronizes
             return named[labels].convert("full")
     if max_iter == 0:
         report(0, None)

@@ -1,4 +1,4 @@
-"""Subgraphs of some vertices: induced subgraphs, and the neighbourhoods of a vertex."""
+"""Subgraphs of some vertices: induced subgraphs, and the neighborhoods of a vertex."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def ego_graph(A: Matrix, source: Vertex, radius: int = 1) -> tuple[Vector, Matri
 
     Notes
     -----
-    Cost O(n + the entries of the rows of I).  Synchronises once a step.
+    Cost O(n + the entries of the rows of I).  Synchronizes once a step.
 
     Examples
     --------
@@ -84,7 +84,7 @@ def ego_graph(A: Matrix, source: Vertex, radius: int = 1) -> tuple[Vector, Matri
     frontier = distance.apply("one").dup(bool)
     for step in range(1, radius + 1):
         frontier = frontier.vxm(A, "any_pair", mask=~distance.S)
-        if frontier.nvals == 0:  # synchronises
+        if frontier.nvals == 0:  # synchronizes
             break
         distance(frontier.S) << step
     return distance, induced_subgraph(A, distance)

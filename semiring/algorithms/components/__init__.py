@@ -1,7 +1,7 @@
-"""Components of graphs: weak, strong and biconnected ones, and two-colourings."""
+"""Components of graphs: weak, strong and biconnected ones, and two-colorings."""
 
 from .biconnected import Blocks, articulation_points, biconnected_components, bridges
-from .bipartite import is_bipartite, two_colouring
+from .bipartite import is_bipartite, two_coloring
 from .strong import Condensation, condensation, strongly_connected_components
 from .weak import connected_components, is_connected
 
@@ -16,5 +16,5 @@ __all__ = [
     "is_bipartite",
     "is_connected",
     "strongly_connected_components",
-    "two_colouring",
+    "two_coloring",
 ]

@@ -57,7 +57,7 @@ def bridges(A: Matrix) -> Matrix:
     Notes
     -----
     Cost O(nvals + n log d), where d is the largest number of steps from the smallest vertex of a component.
-    Synchronises O(log d) times.
+    Synchronizes O(log d) times.
 
     Sources: see `biconnected_components`.
 
@@ -130,7 +130,7 @@ def biconnected_components(A: Matrix) -> Blocks:
     Notes
     -----
     Cost O(nvals + n log d), where d is the largest number of steps from the smallest vertex of a component.
-    Synchronises O(log d) times.
+    Synchronizes O(log d) times.
 
     Sources: Tarjan, Vishkin, "An Efficient Parallel Biconnectivity Algorithm", SIAM J. Comput. 14(4), 1985; Dong, Wang,
     Gu, Sun, "Provably Fast and Space-Efficient Parallel Biconnectivity", PPoPP 2023.
@@ -178,7 +178,7 @@ def articulation_points(A: Matrix) -> Vector:
 
     Notes
     -----
-    Cost, synchronisation and sources as `biconnected_components`, without its matrix of edges.
+    Cost, synchronization and sources as `biconnected_components`, without its matrix of edges.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Bipartite graphs: two-colouring by the parity of levels."""
+"""Bipartite graphs: two-coloring by the parity of levels."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .weak import connected_components
 
 
 @ops.reports_memory
-def two_colouring(A: Matrix) -> Vector:
+def two_coloring(A: Matrix) -> Vector:
     """c(v) in {0, 1} with c(u) != c(v) for every edge (u, v); 0 for the smallest vertex of each component.
 
     Parameters
@@ -31,25 +31,25 @@ def two_colouring(A: Matrix) -> Vector:
     InvalidValue
         If its structure is not symmetric.
     GraphProperty
-        If a cycle has odd length, so that there is no such colouring.
+        If a cycle has odd length, so that there is no such coloring.
 
     Notes
     -----
     c(v) is the parity of the level of v in a search from the smallest vertex of its component.  Cost O(n + nvals).
-    Synchronises.
+    Synchronizes.
 
     Examples
     --------
     >>> A = Matrix.from_edgelist([(0, 1), (1, 2), (2, 3)])
-    >>> sr.algorithms.two_colouring(A.ewise_add(A.T, "any")).to_dict()
+    >>> sr.algorithms.two_coloring(A.ewise_add(A.T, "any")).to_dict()
     {0: 0, 1: 1, 2: 0, 3: 1}
     """
-    return _coloured("two_colouring", A)
+    return _colored("two_coloring", A)
 
 
 @ops.reports_memory
 def is_bipartite(A: Matrix) -> bool:
-    """Return whether the vertices have two colours such that every edge joins different ones.
+    """Return whether the vertices have two colors such that every edge joins different ones.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def is_bipartite(A: Matrix) -> bool:
 
     Notes
     -----
-    Cost and synchronisation as `two_colouring`.
+    Cost and synchronization as `two_coloring`.
 
     Examples
     --------
@@ -76,14 +76,14 @@ def is_bipartite(A: Matrix) -> bool:
     """
     undirected("is_bipartite", A)
     try:
-        _coloured("is_bipartite", A)
+        _colored("is_bipartite", A)
     except GraphProperty:
         return False
     return True
 
 
-def _coloured(name: str, A: Matrix) -> Vector:
-    """Return a colour for each vertex, or raise GraphProperty."""
+def _colored(name: str, A: Matrix) -> Vector:
+    """Return a color for each vertex, or raise GraphProperty."""
     n = undirected(name, A)
     label = connected_components(A)
     smallest = label.ewise_mult(label.apply("rowindex"), "eq").select("==", True)
@@ -91,10 +91,10 @@ def _coloured(name: str, A: Matrix) -> Vector:
     start(smallest.S) << 0
     level = ops.closure(start, A, semiring.min_plus, weight=label.dtype.type(1))
     odd = level.apply("band", right=1)
-    for colour in (0, 1):
-        side = odd.select("==", colour)
+    for color in (0, 1):
+        side = odd.select("==", color)
         clash = side.vxm(A, semiring.any_pair, mask=side.S)
-        if clash.nvals:  # synchronises
+        if clash.nvals:  # synchronizes
             vertex = int(clash.apply("rowindex").reduce("min"))
             text = f"{name}: vertex {{}} is on a closed walk of odd length; the graph is not bipartite"
             raise of_vertices(GraphProperty, text, vertex)

@@ -1,13 +1,13 @@
-"""Strongly connected components: trimming, one forward and backward search, then colouring.
+"""Strongly connected components: trimming, one forward and backward search, then coloring.
 
 Two vertices are in one component if each has a path to the other.  Three steps, each a loop of matrix operations:
 
     trim       a vertex without a predecessor, or without a successor, among the rest is a component by itself
     pivot      C = reached(p, A) and reached(p, A^T) is the component of p, a vertex of large degree
-    colour     c = min over the keys of all vertices with a path to v;  the vertices of colour c that reach the root of
-               c, within the colour, are its component
+    color     c = min over the keys of all vertices with a path to v;  the vertices of color c that reach the root of
+               c, within the color, are its component
 
-Keys are random, so that a long chain of small components takes O(log n) rounds of colouring rather than n.
+Keys are random, so that a long chain of small components takes O(log n) rounds of coloring rather than n.
 """
 
 from __future__ import annotations
@@ -54,14 +54,14 @@ def strongly_connected_components(A: Matrix, *, progress: Progress | None = None
     Notes
     -----
     Of a symmetric structure the components are those of `connected_components`.  Else trimming and the search from the
-    pivot cost O(n + nvals) a round; the rest of the graph is extracted, and a round of colouring costs O(n + nvals) of
+    pivot cost O(n + nvals) a round; the rest of the graph is extracted, and a round of coloring costs O(n + nvals) of
     that rest for each step of its longest chain of labels, in expected O(log n) rounds.  The first call on a matrix
-    determines whether its structure is symmetric, and its transpose, and caches them.  Synchronises a few times a
+    determines whether its structure is symmetric, and its transpose, and caches them.  Synchronizes a few times a
     round.
 
     Sources: Fleischer, Hendrickson, Pınar, "On Identifying Strongly Connected Components in Parallel", IPDPS Workshops
     2000 (forward and backward); McLendon et al., "Finding Strongly Connected Components in Distributed Graphs", JPDC
-    65(8), 2005 (trimming); Orzan, "On Distributed Verification and Verified Distribution", 2004 (colouring); Slota,
+    65(8), 2005 (trimming); Orzan, "On Distributed Verification and Verified Distribution", 2004 (coloring); Slota,
     Rajamanickam, Madduri, "BFS and Coloring-Based Parallel Algorithms for Strongly Connected Components", IPDPS 2014.
 
     Examples
@@ -87,7 +87,7 @@ def strongly_connected_components(A: Matrix, *, progress: Progress | None = None
     vertices = positions(rest)
     B = A[vertices, vertices]
     while B.nvals:
-        B, vertices = _colouring_round(B, vertices, label, seed=rounds)
+        B, vertices = _coloring_round(B, vertices, label, seed=rounds)
         report(rounds := rounds + 1, None)
     if rounds == 0:
         report(0, None)
@@ -99,7 +99,7 @@ def _trimmed(A: Matrix) -> Vector:
     """Return the vertices, each true, that remain after those without predecessors or successors are removed."""
     rest = Vector.full(True, A.nrows, device=A.device)
     while True:
-        before = rest.nvals  # synchronises
+        before = rest.nvals  # synchronizes
         rest = A.mxv(rest, semiring.any_pair[bool], mask=rest.S)
         rest = rest.vxm(A, semiring.any_pair[bool], mask=rest.S)
         if before - rest.nvals <= _WORTH_TRIMMING * before:
@@ -109,19 +109,19 @@ def _trimmed(A: Matrix) -> Vector:
 def _component_of_pivot(A: Matrix, rest: Vector) -> Vector:
     """Return the component, each vertex true, of the vertex of `rest` from which most edges leave."""
     degree = A.apply("second", right=np.int64(1)).reduce_rowwise("plus").dup(mask=rest.S)
-    pivot = int(degree.reduce(agg.argmax))  # synchronises
+    pivot = int(degree.reduce(agg.argmax))  # synchronizes
     start = Vector.from_coo([pivot], True, size=A.nrows, device=A.device)
     forward = ops.closure(start, A, semiring.any_pair[bool])
     return forward & ops.closure(start, A.T, semiring.any_pair[bool])
 
 
-def _colouring_round(B: Matrix, vertices: Vector, label: Vector, seed: int) -> tuple[Matrix, Vector]:
-    """Label the component of the root of each colour; return the edges within colours of the rest, and its vertices."""
+def _coloring_round(B: Matrix, vertices: Vector, label: Vector, seed: int) -> tuple[Matrix, Vector]:
+    """Label the component of the root of each color; return the edges within colors of the rest, and its vertices."""
     n = B.nrows
     key = distinct(n, seed, device=B.device)
-    colour = ops.closure(key, B, semiring.min_first)
-    root = colour.ewise_mult(key, "eq").select("==", True)
-    within = colour.ewise_mult(B, "first").ewise_mult(colour, "eq").select("==", True)
+    color = ops.closure(key, B, semiring.min_first)
+    root = color.ewise_mult(key, "eq").select("==", True)
+    within = color.ewise_mult(B, "first").ewise_mult(color, "eq").select("==", True)
     found = ops.closure(root.apply("rowindex"), within.T, semiring.any_first)
     members, roots = listed(found)
     names = vertices[members]
@@ -184,7 +184,7 @@ def condensation(A: Matrix, labels: Values | None = None) -> Condensation:
 
     Notes
     -----
-    Cost that of the components, and O(n + nvals) for the products.  Synchronises.
+    Cost that of the components, and O(n + nvals) for the products.  Synchronizes.
 
     Examples
     --------

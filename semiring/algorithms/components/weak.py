@@ -10,9 +10,9 @@ from semiring.exceptions import InvalidValue
 
 from ..checks import Values, choice, partition, square
 
-# Afforest hooks a few neighbours of every row, finds the giant component in a sample of the labels, and hooks the rest
-# of the other rows.  Two neighbours of each row suffice to join most of that component (Sutton et al., section V).
-_SAMPLED_NEIGHBOURS = 2
+# Afforest hooks a few neighbors of every row, finds the giant component in a sample of the labels, and hooks the rest
+# of the other rows.  Two neighbors of each row suffice to join most of that component (Sutton et al., section V).
+_SAMPLED_NEIGHBORS = 2
 
 
 @ops.reports_memory
@@ -46,7 +46,7 @@ def connected_components(A: Matrix, *, method: str = "afforest", start: Values |
     -----
     Afforest costs O(n + the entries outside the giant component); FastSV O(nvals) a round, O(log n) rounds or fewer in
     practice.  The first call on a matrix determines whether its structure is symmetric, and caches it.  After that
-    Afforest does not synchronise; FastSV does once a round.
+    Afforest does not synchronize; FastSV does once a round.
 
     Sources: Sutton, Ben-Nun, Barak, "Optimizing Parallel Graph Connectivity Computation via Subgraph Sampling", IPDPS
     2018; Zhang, Azad, Hu, "FastSV: A Distributed-Memory Connected Component Algorithm with Fast Convergence", SIAM PP
@@ -65,7 +65,7 @@ def connected_components(A: Matrix, *, method: str = "afforest", start: Values |
     forest = ops.singletons(Vector(bool, n, device=A.device))
     chosen = choice("connected_components", "method", method, ("afforest", "fastsv"))
     if start is None:
-        return ops.link(forest, A, sample=_SAMPLED_NEIGHBOURS) if chosen == "afforest" else _fastsv(A, forest)
+        return ops.link(forest, A, sample=_SAMPLED_NEIGHBORS) if chosen == "afforest" else _fastsv(A, forest)
     old = _forest(start, forest)
     return ops.link(old, A) if chosen == "afforest" else _fastsv(_with_stars(A, old), old)
 
@@ -90,7 +90,7 @@ def is_connected(A: Matrix) -> bool:
 
     Notes
     -----
-    Cost that of `connected_components`.  Synchronises.
+    Cost that of `connected_components`.  Synchronizes.
 
     Examples
     --------
@@ -120,9 +120,9 @@ def _with_stars(A: Matrix, forest: Vector) -> Matrix:
 
 @compile
 def _fastsv(A: Matrix, f: Vector) -> Vector:
-    """Hook the trees of neighbours by the smallest grandparent, until no label changes.
+    """Hook the trees of neighbors by the smallest grandparent, until no label changes.
 
-    m(i) min= min_k gf(k) over the neighbours k of i          (the smallest grandparent of a neighbour)
+    m(i) min= min_k gf(k) over the neighbors k of i          (the smallest grandparent of a neighbor)
     f(f(i)) min= m(i);   f(i) min= m(i);   f(i) min= gf(i)    (hook the root, hook i, shortcut)
     gf = f(f)
     """
@@ -137,6 +137,6 @@ def _fastsv(A: Matrix, f: Vector) -> Vector:
         f(accum="min") << lowest
         f(accum="min") << grandparent
         following = f[f]
-        if following.isequal(grandparent):  # synchronises
+        if following.isequal(grandparent):  # synchronizes
             return f
         grandparent = following

@@ -32,7 +32,7 @@ def degree_order(A: Matrix, descending: bool = True) -> Vector:
     Notes
     -----
     Groups the vertices of high degree at one end, where caches hold their data; locality of the former order is lost.
-    Cost O(n + nvals).  Synchronises, for the highest degree.
+    Cost O(n + nvals).  Synchronizes, for the highest degree.
 
     Examples
     --------
@@ -44,5 +44,5 @@ def degree_order(A: Matrix, descending: bool = True) -> Vector:
     if n == 0:
         return numbers(0, A.device)
     degrees = A.apply("second", right=np.int64(1)).reduce_rowwise("plus").to_dense(0)
-    most = int(Vector.from_dense(degrees, device=A.device).reduce("max").get())  # synchronises
+    most = int(Vector.from_dense(degrees, device=A.device).reduce("max").get())  # synchronizes
     return sorted_by(Vector.from_dense(most - degrees if descending else degrees, device=A.device), most + 1)

@@ -1,16 +1,16 @@
-"""An order in which the neighbours of a vertex, and vertices with the same neighbours, are near one another.
+"""An order in which the neighbors of a vertex, and vertices with the same neighbors, are near one another.
 
 Compressed rows store the gaps between columns, which are small where the columns of a row are close.  Crawls and meshes
 have such an order; random, hashed or degree-sorted identifiers have not, and a new order must be computed.  There are
 two methods, both a few matrix operations:
 
-*Shingles.*  h(v) is a random number of the vertex.  s(v) = min_k h(k) over the neighbours k of v is one product over
-``min_second``.  Two vertices have the same s with a probability equal to the overlap of their neighbourhoods (their
+*Shingles.*  h(v) is a random number of the vertex.  s(v) = min_k h(k) over the neighbors k of v is one product over
+``min_second``.  Two vertices have the same s with a probability equal to the overlap of their neighborhoods (their
 Jaccard coefficient), so that sorting by s, a second such number, and then the degree makes similar vertices adjacent.
 
-*Hierarchical clusters.*  Each vertex joins its neighbour of least h, the one that determines s: the trees of these
+*Hierarchical clusters.*  Each vertex joins its neighbor of least h, the one that determines s: the trees of these
 choices are the first clusters.  Then each cluster joins the one with the largest edge weight relative to the sizes,
-weight / sqrt(size i size j).  As in Borůvka's rounds, every cluster that has a neighbour joins one, so that the number
+weight / sqrt(size i size j).  As in Borůvka's rounds, every cluster that has a neighbor joins one, so that the number
 of clusters at least halves; after a few rounds there is one for each component.  The weights between clusters are the
 product P' A P, where P(v, c) is stored if v is in c.
 
@@ -42,7 +42,7 @@ _ROUNDS = 4
 
 @ops.reports_memory
 def locality_order(A: Matrix) -> Vector:
-    """p(0), p(1), ... = the vertices so that those with edges or neighbours in common are near one another.
+    """p(0), p(1), ... = the vertices so that those with edges or neighbors in common are near one another.
 
     The order for compression: ``A.permute(locality_order(A)).compress("packed")``.
 
@@ -65,7 +65,7 @@ def locality_order(A: Matrix) -> Vector:
     -----
     Cost: two products with a vector, two of matrices for the edges between the first clusters, and a few more on
     the remaining clusters, whose number shrinks in every round: O(n + nvals) in all.  Memory: in the first product of
-    matrices up to 8 bytes an entry.  Synchronises a few times a round.
+    matrices up to 8 bytes an entry.  Synchronizes a few times a round.
 
     Method and sources: see the module.
 
@@ -82,7 +82,7 @@ def locality_order(A: Matrix) -> Vector:
     edges = A.apply("second", right=np.int64(1))
     directed = not A.is_symmetric_structure
     hashes = [_random_numbers(n, mixers, A.device) for mixers in _MIXERS]
-    near = [_least_of_neighbours(edges, h, directed) for h in hashes]
+    near = [_least_of_neighbors(edges, h, directed) for h in hashes]
     # Isolated vertices have no shingle and are sorted last.
     bound = 1 << _bits(n)
     keys = [Vector.from_dense(s.to_dense(bound), device=A.device) for s in near]
@@ -94,7 +94,7 @@ def locality_order(A: Matrix) -> Vector:
     least = [position, _least_of_members(position, layers[0])]
     W = _between(A.apply("second", right=np.float32(1)), layers[0], directed)
     size = _member_counts(Vector.full(1, n, np.float32, device=A.device), layers[0])
-    while W.nvals:  # synchronises
+    while W.nvals:  # synchronizes
         strongest = W.mxm(size.apply("sqrt").apply("minv").diag(), semiring.plus_times).reduce_rowwise("argmax")
         layers.append(_joined(strongest, None, W.nrows))
         least.append(_least_of_members(least[-1], layers[-1]))
@@ -127,8 +127,8 @@ def _random_numbers(n: int, mixers: tuple[int, int], device: str) -> Vector:
     return Vector.from_dense(x, device=device)
 
 
-def _least_of_neighbours(A: Matrix, h: Vector, directed: bool) -> Vector:
-    """s(v) = min_k h(k) over the neighbours k of v; missing where it has none."""
+def _least_of_neighbors(A: Matrix, h: Vector, directed: bool) -> Vector:
+    """s(v) = min_k h(k) over the neighbors k of v; missing where it has none."""
     s = A.mxv(h, semiring.min_second)
     return s.ewise_add(A.T.mxv(h, semiring.min_second), "min") if directed else s
 
@@ -163,7 +163,7 @@ def _member_counts(size: Vector, cluster: Vector) -> Vector:
 
 
 def _reduced(values: Vector, cluster: Vector, op: str) -> Vector:
-    count = int(cluster.reduce("max")) + 1  # synchronises
+    count = int(cluster.reduce("max")) + 1  # synchronizes
     made = Vector.from_coo(cluster.to_dense(), values.to_dense(), size=count, dup_op=op, device=cluster.device)
     return Vector.from_dense(made.to_dense(), device=cluster.device)
 

@@ -38,7 +38,7 @@ def inverse(p: Vector) -> Vector:
 
     Notes
     -----
-    Cost O(n).  Synchronises on the GPU.
+    Cost O(n).  Synchronizes on the GPU.
 
     Examples
     --------
@@ -81,7 +81,7 @@ def restore(result: Vector, p: Vector, *, vertices: bool = False) -> Vector:
 
     Notes
     -----
-    Cost O(n).  Synchronises on the GPU.
+    Cost O(n).  Synchronizes on the GPU.
 
     Examples
     --------

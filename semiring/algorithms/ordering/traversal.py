@@ -36,7 +36,7 @@ def bfs_order(A: Matrix, source: Vertex | None = None) -> Vector:
     Notes
     -----
     Cost O(n + nvals): the components, and one search of all of them together.  Where the structure is not symmetric,
-    its union with its transpose is computed first.  Synchronises a few times.
+    its union with its transpose is computed first.  Synchronizes a few times.
 
     Source: Apostolico, Drovandi, "Graph Compression by BFS", Algorithms 2009.
 
@@ -53,7 +53,7 @@ def bfs_order(A: Matrix, source: Vertex | None = None) -> Vector:
     both = A if A.is_symmetric_structure else A.ewise_add(A.T, "any")
     by_degree = degree_order(both)
     if first is None:
-        first = int(by_degree[0].get())  # synchronises
+        first = int(by_degree[0].get())  # synchronizes
     component = connected_components(both).to_dense()
     component += 1
     component[component == component[first]] = 0
@@ -94,7 +94,7 @@ def reverse_cuthill_mckee(A: Matrix) -> Vector:
     Notes
     -----
     A sequential search, computed by SciPy on the CPU.  A matrix in the memory of the GPU is copied to the host
-    (synchronises), a compressed one is decoded there.  Cost O(nvals log degree) on one core.
+    (synchronizes), a compressed one is decoded there.  Cost O(nvals log degree) on one core.
 
     Sources: Cuthill, McKee, "Reducing the Bandwidth of Sparse Symmetric Matrices", 1969; George, 1971;
     `scipy.sparse.csgraph.reverse_cuthill_mckee`.

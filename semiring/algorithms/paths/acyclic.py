@@ -45,8 +45,8 @@ def topological_generations(A: Matrix, *, progress: Progress | None = None) -> V
 
     Notes
     -----
-    Cost O(n + nvals) for all generations together, which are one program (`compile`) that synchronises once; with
-    `progress`, and where loops are not compiled, a few launches for each, and synchronises once a generation.
+    Cost O(n + nvals) for all generations together, which are one program (`compile`) that synchronizes once; with
+    `progress`, and where loops are not compiled, a few launches for each, and synchronizes once a generation.
 
     Examples
     --------
@@ -115,7 +115,7 @@ def is_dag(A: Matrix) -> bool:
 
     Notes
     -----
-    Cost and synchronisation as `topological_generations`.
+    Cost and synchronization as `topological_generations`.
 
     Examples
     --------
@@ -155,7 +155,7 @@ def longest_paths(A: Matrix, *, progress: Progress | None = None) -> Vector:
 
     Notes
     -----
-    Cost and synchronisation as `topological_generations`, with a second product for each generation.  Integer lengths
+    Cost and synchronization as `topological_generations`, with a second product for each generation.  Integer lengths
     that overflow int64 wrap around.
 
     Examples
@@ -192,7 +192,7 @@ def _generations(A: Matrix, dtype: Any, report: Progress) -> tuple[Vector, Vecto
     length = None if dtype is None else Vector.full(0, n, dtype, device=device)
     last = waiting.select("==", 0)
     step = done = 0
-    while last.nvals:  # synchronises
+    while last.nvals:  # synchronizes
         generation(last.S) << step
         if length is not None:
             length(accum="max") << length.dup(mask=last.S).vxm(A, semiring.max_plus[dtype])

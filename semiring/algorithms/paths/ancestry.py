@@ -40,7 +40,7 @@ def lowest_common_ancestors(A: Matrix, u: Vertex, v: Vertex) -> Vector:
 
     Notes
     -----
-    Cost O(n + nvals), and that of `is_dag`, which takes a few launches for each generation.  Synchronises once a
+    Cost O(n + nvals), and that of `is_dag`, which takes a few launches for each generation.  Synchronizes once a
     generation.
 
     Examples
@@ -78,7 +78,7 @@ def lowest_common_ancestor(A: Matrix, u: Vertex, v: Vertex) -> Any:
 
     Notes
     -----
-    Cost and synchronisation as `lowest_common_ancestors`.
+    Cost and synchronization as `lowest_common_ancestors`.
 
     Examples
     --------
@@ -88,7 +88,7 @@ def lowest_common_ancestor(A: Matrix, u: Vertex, v: Vertex) -> Any:
     """
     n = square("lowest_common_ancestor", A)
     lowest = _lowest("lowest_common_ancestor", A, [row("lowest_common_ancestor", w, n) for w in (u, v)])
-    return int(lowest.apply("rowindex").reduce("min")) if lowest.nvals else None  # synchronises
+    return int(lowest.apply("rowindex").reduce("min")) if lowest.nvals else None  # synchronizes
 
 
 def _lowest(name: str, A: Matrix, vertices: list[int]) -> Vector:

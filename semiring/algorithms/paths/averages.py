@@ -1,4 +1,4 @@
-"""Means of the distances of all pairs: of the distances, of their inverses, and of those among neighbours."""
+"""Means of the distances of all pairs: of the distances, of their inverses, and of those among neighbors."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .totals import totals
 
 _inverse = unary.register_anonymous("select(x == 0, 0, 1 / x)", "inverse")
 
-# Pairs of a vertex and a neighbour that are searched together.
+# Pairs of a vertex and a neighbor that are searched together.
 _PAIRS = {"cpu": 4096, "cuda": 2**17}
 
 
@@ -49,7 +49,7 @@ def average_shortest_path_length(A: Matrix, *, weights: bool = False, progress: 
     Notes
     -----
     Cost that of n searches: O(nvals) a level for up to 1,024 vertices together, with weights one `sssp` each.
-    Synchronises a few times for each group.
+    Synchronizes a few times for each group.
 
     Examples
     --------
@@ -91,7 +91,7 @@ def wiener_index(A: Matrix, *, weights: bool = False, progress: Progress | None 
 
     Notes
     -----
-    Cost and synchronisation as `average_shortest_path_length`.
+    Cost and synchronization as `average_shortest_path_length`.
 
     Source: Wiener, "Structural Determination of Paraffin Boiling Points", J. Am. Chem. Soc. 69(1), 1947.
 
@@ -131,7 +131,7 @@ def global_efficiency(A: Matrix, *, weights: bool = False, progress: Progress | 
 
     Notes
     -----
-    Cost and synchronisation as `average_shortest_path_length`.
+    Cost and synchronization as `average_shortest_path_length`.
 
     Source: Latora, Marchiori, "Efficient Behavior of Small-World Networks", Physical Review Letters 87, 2001.
 
@@ -148,7 +148,7 @@ def global_efficiency(A: Matrix, *, weights: bool = False, progress: Progress | 
 
 @ops.reports_memory
 def local_efficiency(A: Matrix, *, progress: Progress | None = None) -> Vector:
-    """e(v) = the `global_efficiency` of the graph that the neighbours of v induce; v itself is not in it.
+    """e(v) = the `global_efficiency` of the graph that the neighbors of v induce; v itself is not in it.
 
     The mean of e is the local efficiency of the graph.
 
@@ -157,12 +157,12 @@ def local_efficiency(A: Matrix, *, progress: Progress | None = None) -> Vector:
     A : Matrix, n x n, of symmetric structure
         An undirected graph; values are not read, self-loops are ignored.
     progress : callable, optional
-        ``progress(done, total)`` is called with numbers of pairs of a vertex and a neighbour, after each group; an
+        ``progress(done, total)`` is called with numbers of pairs of a vertex and a neighbor, after each group; an
         exception in it ends the computation.
 
     Returns
     -------
-    Vector of size n, full, float64: 0 for vertices with fewer than two neighbours.
+    Vector of size n, full, float64: 0 for vertices with fewer than two neighbors.
 
     Raises
     ------
@@ -173,9 +173,9 @@ def local_efficiency(A: Matrix, *, progress: Progress | None = None) -> Vector:
 
     Notes
     -----
-    The graphs of the neighbours of some vertices are one graph, whose vertices are pairs (v, u), and are searched
+    The graphs of the neighbors of some vertices are one graph, whose vertices are pairs (v, u), and are searched
     together.  Cost O(sum over the pairs (v, u) of the degree of u) to make these graphs, and a search of its graph from
-    each pair.  Memory for the graph of a group, of at least one vertex.  Synchronises a few times for each group.
+    each pair.  Memory for the graph of a group, of at least one vertex.  Synchronizes a few times for each group.
 
     Source: Latora, Marchiori, "Efficient Behavior of Small-World Networks", Physical Review Letters 87, 2001.
 
@@ -197,7 +197,7 @@ def local_efficiency(A: Matrix, *, progress: Progress | None = None) -> Vector:
         last = max(first + 1, int(np.searchsorted(ends, done + _PAIRS[processor(A)], side="right")))
         part = S[first:last, :]
         if part.nvals:
-            around, H = _neighbourhoods(S, part)
+            around, H = _neighborhoods(S, part)
             _, total, _ = totals("local_efficiency", H, None, _inverted, None)
             nearness[first:last](accum="plus") << total.reduce_by(around, size=last - first)
         first, done = last, int(ends[last - 1])
@@ -209,7 +209,7 @@ def local_efficiency(A: Matrix, *, progress: Progress | None = None) -> Vector:
     return nearness.ewise_mult(most, "truediv").new()
 
 
-def _neighbourhoods(S: Matrix, part: Matrix) -> tuple[Vector, Matrix]:
+def _neighborhoods(S: Matrix, part: Matrix) -> tuple[Vector, Matrix]:
     """Return for the entries p = (v, u) of `part`, in its order: v, and H(p, q) = true where q = (v, w) and S(u, w)."""
     m, device = part.nvals, S.device
     indptr, near, _ = part.to_csr()

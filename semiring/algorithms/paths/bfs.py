@@ -1,6 +1,6 @@
 """Breadth-first search: levels and parents.
 
-The level of a vertex is the fewest steps from the source; a parent is a neighbour one level nearer.  Both are
+The level of a vertex is the fewest steps from the source; a parent is a neighbor one level nearer.  Both are
 closures x A* of one vector x under the matrix, and differ only in the semiring:
 
     level  = closure({source: 0},      A with weight 1, min_plus)
@@ -103,7 +103,7 @@ def bfs_levels(A: Matrix, source: Any, *, max_depth: int | None = None) -> Vecto
     -----
     Cost O(n + nvals), less where pulling stops early; beside the matrix at most 16 bytes a vertex.  The first search
     on a matrix determines whether its structure is symmetric (and if not, for uncompressed rows, the transpose), and
-    caches it.  Synchronises once, at the end; once a level where the entries are in host memory.
+    caches it.  Synchronizes once, at the end; once a level where the entries are in host memory.
 
     A search from one source ends at `max_depth`.  Several sources are searched together, with one pass over the
     matrix for all of them (`ops.closure_many`, which states cost and memory); those of entries in host memory that
@@ -150,7 +150,7 @@ def bfs_layers(A: Matrix, sources: Vertex | Vertices, *, max_depth: int | None =
 
     Notes
     -----
-    One search, with cost and synchronisation as `bfs_levels` from one source.
+    One search, with cost and synchronization as `bfs_levels` from one source.
 
     Examples
     --------
@@ -196,7 +196,7 @@ def bfs_trace(A: Matrix, source: Vertex) -> BfsTrace:
 
     Notes
     -----
-    Cost and synchronisation as `bfs_levels` from one source.
+    Cost and synchronization as `bfs_levels` from one source.
 
     Examples
     --------
@@ -233,7 +233,7 @@ def bfs_parents(A: Matrix, source: Vertex) -> Vector:
 
     Notes
     -----
-    Cost and synchronisation as `bfs_levels` from one source.
+    Cost and synchronization as `bfs_levels` from one source.
 
     Examples
     --------

@@ -12,7 +12,7 @@ from ..index_vectors import listed
 def chain(parent: Vector, start: int) -> list[int]:
     """Return start, parent(start), parent(parent(start)), ... up to a vertex without a parent, or all of a cycle.
 
-    The levels of a search along the edges (v, parent(v)) are the positions.  O(n); synchronises.
+    The levels of a search along the edges (v, parent(v)) are the positions.  O(n); synchronizes.
     """
     n = parent.size
     children, parents = parent.to_coo()

@@ -46,7 +46,7 @@ def _cycle(parent: Vector) -> tuple[int, ...]:
     while reach <= n:
         ancestor = ancestor[ancestor].dup()
         reach *= 2
-    member = int(ancestor.reduce("min"))  # synchronises: the smallest vertex of all cycles, or n
+    member = int(ancestor.reduce("min"))  # synchronizes: the smallest vertex of all cycles, or n
     if member == n:
         return ()
     first, *others = chain(parent, member)

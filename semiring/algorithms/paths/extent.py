@@ -4,7 +4,7 @@ A search from v with eccentricity e bounds that of every vertex w at distance d:
 
     max(d, e - d) <= eccentricity(w) <= e + d
 
-The next search starts where a bound is largest or smallest, in turn, and among such vertices at one of most neighbours.
+The next search starts where a bound is largest or smallest, in turn, and among such vertices at one of most neighbors.
 On most graphs of the real world tens of searches determine the diameter of millions of vertices; graphs in which all
 vertices look alike (cycles, regular grids) need many.
 
@@ -51,7 +51,7 @@ def eccentricity(A: Matrix, *, progress: Progress | None = None) -> Vector:
     Notes
     -----
     Cost O(n + nvals) a search; how many are needed depends on the graph, at least one for each component of three or
-    more vertices, at worst n.  Synchronises a few times a search.
+    more vertices, at worst n.  Synchronizes a few times a search.
 
     Examples
     --------
@@ -88,7 +88,7 @@ def diameter(A: Matrix, *, progress: Progress | None = None) -> int:
 
     Notes
     -----
-    Cost O(n + nvals) a search; often tens of them, at worst n.  Synchronises a few times a search.
+    Cost O(n + nvals) a search; often tens of them, at worst n.  Synchronizes a few times a search.
 
     Examples
     --------
@@ -102,7 +102,7 @@ def diameter(A: Matrix, *, progress: Progress | None = None) -> int:
 
 @ops.reports_memory
 def radius(A: Matrix, *, progress: Progress | None = None) -> int:
-    """Return the least eccentricity of a vertex; 0 for no vertex, and where a vertex has no neighbour.
+    """Return the least eccentricity of a vertex; 0 for no vertex, and where a vertex has no neighbor.
 
     Parameters
     ----------
@@ -124,7 +124,7 @@ def radius(A: Matrix, *, progress: Progress | None = None) -> int:
 
     Notes
     -----
-    Cost and synchronisation as `diameter`.
+    Cost and synchronization as `diameter`.
 
     Examples
     --------
@@ -141,13 +141,13 @@ def _bounded(A: Matrix, wanted: str, report: Progress) -> Vector:
     n, device = A.nrows, A.device
     lower = Vector.full(0, n, np.int64, device=device)
     upper = _largest(A)
-    lower << upper.apply("min", right=1)  # a vertex that is not alone has a neighbour
+    lower << upper.apply("min", right=1)  # a vertex that is not alone has a neighbor
     degree = Vector.full(0, n, np.int64, device=device)
     degree(accum="plus") << A.apply("second", right=np.int64(1)).reduce_rowwise("plus")
     highest = True
     while True:
         rest = _open(lower, upper, wanted)
-        report(n - rest.nvals, n)  # synchronises
+        report(n - rest.nvals, n)  # synchronizes
         if rest.nvals == 0:
             return upper if wanted == "min" else lower
         if highest:
@@ -156,7 +156,7 @@ def _bounded(A: Matrix, wanted: str, report: Progress) -> Vector:
             v = _best(degree.ewise_add(lower.apply("times", right=n + 1), "minus"), rest)
         highest = not highest
         distance = bfs_levels(A, v).dup(np.int64)
-        reach = int(distance.reduce("max"))  # synchronises
+        reach = int(distance.reduce("max"))  # synchronizes
         lower(accum="max") << distance
         lower(accum="max") << distance.apply("minus", left=reach)
         upper(accum="min") << distance.apply("plus", right=reach)
@@ -185,4 +185,4 @@ def _open(lower: Vector, upper: Vector, wanted: str) -> Vector:
 
 def _best(key: Vector, rest: Vector) -> int:
     """Return the first vertex of `rest` with the largest key."""
-    return int(key.dup(mask=rest.S).reduce(agg.argmax))  # synchronises
+    return int(key.dup(mask=rest.S).reduce(agg.argmax))  # synchronizes

@@ -96,7 +96,7 @@ def k_shortest_paths(
     -----
     Cost one search for the tree of shortest paths to the target, for each path the edges that leave its vertices, and a
     search for each deviation that the tree does not determine: few in practice, at worst one for each vertex of the
-    paths.  Synchronises a few times for each path and search.
+    paths.  Synchronizes a few times for each path and search.
 
     Examples
     --------
@@ -114,7 +114,7 @@ def k_shortest_paths(
     into = A.T
     whole = tree("k_shortest_paths", into, t)
     found: list[Route] = []
-    if most == 0 or whole.parent.get(s) is None:  # synchronises
+    if most == 0 or whole.parent.get(s) is None:  # synchronizes
         report(0, most)
         return found
     # Bounds, a number that decides between equal ones, and what has this length or more: a path or deviations.
@@ -175,7 +175,7 @@ def _completed(A: Matrix, into: Matrix, whole: ShortestPaths, t: int, deviation:
         distance, parent = tree("k_shortest_paths", into.ewise_mult(keep, "first"), t)
         blocked = Vector.from_coo(sorted(deviation.blocked), True, size=A.nrows, device=A.device)
         offers = A[prefix[-1], :].ewise_mult(distance, "plus").dup(mask=~blocked.S)
-        if offers.nvals == 0:  # synchronises
+        if offers.nvals == 0:  # synchronizes
             return None
         rest = chain(parent, int(offers.reduce(agg.argmin)))
     vertices = [*prefix, *rest]

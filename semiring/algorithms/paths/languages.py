@@ -109,7 +109,7 @@ def context_free_path_query(graph: Mapping[Any, Matrix], rules: Sequence[Sequenc
     Notes
     -----
     Products of matrices until nothing changes: at most n^2 rounds for each symbol, in practice few.  The results may
-    have n^2 entries.  Synchronises once a round.
+    have n^2 entries.  Synchronizes once a round.
 
     Source: Azimov, Grigorev, "Context-Free Path Querying by Matrix Multiplication", GRADES-NDA 2018.
 
@@ -134,7 +134,7 @@ def context_free_path_query(graph: Mapping[Any, Matrix], rules: Sequence[Sequenc
         if len(rule) == 1:
             found[rule[0]] = found[rule[0]].ewise_add(Matrix.identity(n, dtype=bool, device=device), "lor").new()
     before = -1
-    while before < (entries := sum(found[head].nvals for head in heads)):  # synchronises
+    while before < (entries := sum(found[head].nvals for head in heads)):  # synchronizes
         before = entries
         for head, *body in rules:
             if body:

@@ -53,7 +53,7 @@ def all_pairs(A: Matrix, *, method: str = "auto", progress: Progress | None = No
 
     Notes
     -----
-    Cost n times that of `sssp`, or log2(n) products of O(n^3).  The result may have n^2 entries.  Synchronises once a
+    Cost n times that of `sssp`, or log2(n) products of O(n^3).  The result may have n^2 entries.  Synchronizes once a
     search or product.
 
     Searches of a graph with negative weights use potentials: with  h(v) = min(0, the least length of a path that ends
@@ -84,7 +84,7 @@ def all_pairs(A: Matrix, *, method: str = "auto", progress: Progress | None = No
         distance(accum="min") << before.mxm(before, semiring.min_plus[dtype])
         report(done, total)
         negative = distance.diag().select("<", 0)
-        if negative.nvals:  # synchronises
+        if negative.nvals:  # synchronizes
             vertex = int(negative.apply("rowindex").reduce("min"))
             return distances_from("all_pairs", A, [vertex], None, report)  # raises NegativeCycle
         if distance.isequal(before):
@@ -129,7 +129,7 @@ def transitive_closure(A: Matrix, *, reflexive: bool = False) -> Matrix:
     Notes
     -----
     Cost that of n searches, advanced together (`sr.ops.closure_many`), whose levels are in memory first: 4 bytes for
-    each entry of the result, which may have n^2.  Synchronises a few times for each group of sources.
+    each entry of the result, which may have n^2.  Synchronizes a few times for each group of sources.
 
     Examples
     --------

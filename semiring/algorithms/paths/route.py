@@ -44,7 +44,7 @@ def shortest_path(A: Matrix, source: Vertex, target: Vertex, *, weighted: bool =
 
     Notes
     -----
-    Cost that of `sssp_parents` or `bfs_parents`, and O(n) to follow the parents.  Synchronises a few times.
+    Cost that of `sssp_parents` or `bfs_parents`, and O(n) to follow the parents.  Synchronizes a few times.
 
     Examples
     --------
@@ -58,7 +58,7 @@ def shortest_path(A: Matrix, source: Vertex, target: Vertex, *, weighted: bool =
     n = square("shortest_path", A)
     s, t = row("shortest_path", source, n), row("shortest_path", target, n)
     parent = sssp_parents(A, s)[1] if weighted else bfs_parents(A, s)
-    if parent.get(t) is None:  # synchronises
+    if parent.get(t) is None:  # synchronizes
         return None
     return chain(parent, t)[::-1]
 
@@ -83,7 +83,7 @@ def has_path(A: Matrix, source: Vertex, target: Vertex) -> bool:
 
     Notes
     -----
-    Cost O(n + nvals), that of a search.  Synchronises.
+    Cost O(n + nvals), that of a search.  Synchronizes.
 
     Examples
     --------
@@ -94,7 +94,7 @@ def has_path(A: Matrix, source: Vertex, target: Vertex) -> bool:
     n = square("has_path", A)
     start = Vector.from_coo([row("has_path", source, n)], True, size=n, device=A.device)
     t = row("has_path", target, n)
-    return ops.closure(start, A, semiring.any_pair).get(t) is not None  # synchronises
+    return ops.closure(start, A, semiring.any_pair).get(t) is not None  # synchronizes
 
 
 @ops.reports_memory
@@ -117,7 +117,7 @@ def descendants(A: Matrix, source: Vertex) -> Vector:
 
     Notes
     -----
-    Cost O(n + nvals), that of a search.  Synchronises once.
+    Cost O(n + nvals), that of a search.  Synchronizes once.
 
     Examples
     --------
@@ -149,7 +149,7 @@ def ancestors(A: Matrix, source: Vertex) -> Vector:
 
     Notes
     -----
-    Cost O(n + nvals), that of a search of the transpose, which is derived and cached the first time.  Synchronises
+    Cost O(n + nvals), that of a search of the transpose, which is derived and cached the first time.  Synchronizes
     once.
 
     Examples

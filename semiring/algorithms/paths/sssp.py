@@ -117,7 +117,7 @@ def sssp(
     Cost O(n + nvals) a source where no weight is negative and most vertices are expanded once, at worst O(nvals) a
     step and as many steps as the shortest paths have edges; the cutoff does not reduce it.  On a CPU each of several
     sources is computed by one thread.  To name a negative cycle takes a few products for each of its vertices.  Integer
-    distances that overflow int64 wrap around; floating ones are infinite, and NaN for inf - inf.  Synchronises once a
+    distances that overflow int64 wrap around; floating ones are infinite, and NaN for inf - inf.  Synchronizes once a
     source.
 
     Examples
@@ -165,7 +165,7 @@ def sssp_parents(A: Matrix, source: Vertex) -> ShortestPaths:
 
     Notes
     -----
-    Cost that of `sssp`, and on a GPU O(nvals) more (`ops.closure_with_parents`).  Synchronises a few times.
+    Cost that of `sssp`, and on a GPU O(nvals) more (`ops.closure_with_parents`).  Synchronizes a few times.
 
     Examples
     --------
@@ -196,7 +196,7 @@ def weight_type(A: Matrix) -> np.dtype[Any]:
 
 
 def without_nan(A: Matrix) -> Matrix:
-    """Return A without the entries that are NaN.  Synchronises."""
+    """Return A without the entries that are NaN.  Synchronizes."""
     if A.dtype.kind != "f" or not A.nvals:
         return A
     nan = A.apply("isnan")
@@ -290,7 +290,7 @@ def _rounds(A: Matrix, distance: Vector, dtype: Any) -> tuple[Vector, bool]:
         offered = frontier.vxm(A, semiring.min_plus[dtype])
         better = offered.ewise_mult(distance, "lt").select("==", True)
         frontier = offered.dup(mask=~distance.S).ewise_add(offered.dup(mask=better.S), "min")  # no vertex is in both
-        if frontier.nvals == 0:  # synchronises
+        if frontier.nvals == 0:  # synchronizes
             return distance, True
         distance(accum="min") << frontier
     return distance, False

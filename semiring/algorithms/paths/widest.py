@@ -40,7 +40,7 @@ def widest_paths(A: Matrix, source: Vertex) -> Vector:
 
     Notes
     -----
-    Cost O(n + nvals) where most vertices are expanded once: the engine expands them from the widest on.  Synchronises
+    Cost O(n + nvals) where most vertices are expanded once: the engine expands them from the widest on.  Synchronizes
     once, and for floating capacities once more, to find NaN.
 
     Examples
@@ -82,7 +82,7 @@ def most_reliable_paths(A: Matrix, source: Vertex) -> Vector:
 
     Notes
     -----
-    Cost as `widest_paths`.  Synchronises a few times, to check the probabilities.
+    Cost as `widest_paths`.  Synchronizes a few times, to check the probabilities.
 
     Examples
     --------

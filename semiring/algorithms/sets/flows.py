@@ -121,7 +121,7 @@ def maximum_flow(
     Along paths, cost and memory of `ops.flow`: O(n + nvals) a phase, at most n phases, one thread.  Along trees
     O(n + nvals) a phase: passes over the entries, a search and two acyclic closures; at most n nvals phases.  Phases
     are few in practice.  Computes in float64: integers are exact, since their sum is limited; of floats, residual
-    capacities below 2**-47 of the capacity of source and target count as 0.  Synchronises a few times a phase.
+    capacities below 2**-47 of the capacity of source and target count as 0.  Synchronizes a few times a phase.
 
     Sources: Edmonds, Karp, "Theoretical Improvements in Algorithmic Efficiency for Network Flow Problems", JACM 19(2),
     1972; Dinic, 1970.
@@ -187,7 +187,7 @@ def _along_trees(A: Matrix, s: int, t: int, report: Progress) -> Flow:
     left = _Residual(residual.dup(), sources, sinks, 0.0 if whole else bound * _SMALL)
     phases = 0
     reached = Vector(np.int64, n, device=A.device)
-    while left.sources.nvals and left.sinks.nvals:  # synchronises
+    while left.sources.nvals and left.sinks.nvals:  # synchronizes
         reached = _search(left, s)
         if reached.ewise_mult(left.sinks, "pair").nvals == 0:
             break

@@ -1,8 +1,8 @@
-"""Maximal independent sets and colourings, from random priorities of the vertices.
+"""Maximal independent sets and colorings, from random priorities of the vertices.
 
-A vertex whose priority exceeds that of all undecided neighbours is decided in the same round as all other such
-vertices: with random priorities O(log n) rounds suffice for an independent set.  A colouring decides every vertex after
-all neighbours of higher priority, which an acyclic closure does in one call.
+A vertex whose priority exceeds that of all undecided neighbors is decided in the same round as all other such
+vertices: with random priorities O(log n) rounds suffice for an independent set.  A coloring decides every vertex after
+all neighbors of higher priority, which an acyclic closure does in one call.
 
 Sources: Luby, "A Simple Parallel Algorithm for the Maximal Independent Set Problem", SIAM J. Comput. 15(4), 1986;
 Fischer, Noever, "Tight Analysis of Parallel Randomized Greedy MIS", SODA 2018; Jones, Plassmann, "A Parallel Graph
@@ -22,7 +22,7 @@ from ..ordering.permutations import inverse_of
 from ..progress import Progress, reporter
 from ..randomness import distinct, uniform
 
-_COLOURS = 64  # of one word of forbidden colours
+_COLORS = 64  # of one word of forbidden colors
 _lowest_free = unary.register_anonymous("band(bnot(x), x + 1)", "lowest_free_bit")
 _precedes = binary.register_anonymous("lor(x > y, land(x == y, xi < xj))", "precedes")
 
@@ -56,7 +56,7 @@ def maximal_independent_set(A: Matrix, *, seed: int = 0, progress: Progress | No
     -----
     Vertices of small degree have better priorities, which makes the set larger: it is the set that the greedy algorithm
     finds in the order of random numbers divided by degree + 1, largest first.  Cost O(n + the entries in rows of
-    undecided vertices) a round, O(log n) rounds.  The rounds are one program (`compile`), which synchronises once; with
+    undecided vertices) a round, O(log n) rounds.  The rounds are one program (`compile`), which synchronizes once; with
     `progress`, and where loops are not compiled, once a round.
 
     Sources: Luby, "A Simple Parallel Algorithm for the Maximal Independent Set Problem", SIAM J. Comput. 15(4), 1986;
@@ -79,9 +79,9 @@ def maximal_independent_set(A: Matrix, *, seed: int = 0, progress: Progress | No
 
 @compile
 def _luby(A: Matrix, undecided: Vector, members: Vector, report: Progress) -> Vector:
-    """Members: the undecided that no undecided neighbour exceeds; their neighbours are excluded; until none is left."""
+    """Members: the undecided that no undecided neighbor exceeds; their neighbors are excluded; until none is left."""
     rounds = 0
-    while undecided.nvals:  # synchronises
+    while undecided.nvals:  # synchronizes
         largest = A.mxv(undecided, semiring.max_second, mask=undecided.S)
         later = undecided.ewise_mult(largest, "lt").select("==", True)
         chosen = undecided.dup(mask=~later.S)
@@ -100,10 +100,10 @@ def _inverse_degree(A: Matrix, n: int) -> Vector:
 
 
 @ops.reports_memory
-def colouring(
+def coloring(
     A: Matrix, *, order: Vector | Vertices | None = None, seed: int = 0, progress: Progress | None = None
 ) -> Vector:
-    """c(v) = the least colour from 0 that no neighbour of v before it in an order has, so that neighbours differ.
+    """c(v) = the least color from 0 that no neighbor of v before it in an order has, so that neighbors differ.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ def colouring(
     seed : int
         Determines the order of vertices of equal degree; of no effect with `order`.
     progress : callable, optional
-        ``progress(done, n)`` is called with the number of coloured vertices after every 64 colours; an exception in it
+        ``progress(done, n)`` is called with the number of colored vertices after every 64 colors; an exception in it
         ends the computation.
 
     Returns
@@ -132,11 +132,11 @@ def colouring(
 
     Notes
     -----
-    The colours are those of the greedy algorithm in the order, by default of (degree, largest first; random): at
+    The colors are those of the greedy algorithm in the order, by default of (degree, largest first; random): at
     most the largest degree + 1, in practice far fewer.  A vertex gets the lowest bit that is not set in the bits of
-    its neighbours that precede it: one `ops.acyclic_closure` for every 64 colours, and then the graph of the
-    vertices without a colour.  Cost O(n + nvals); on a GPU with a barrier for each step of the longest path of the
-    order.  Synchronises a few times for every 64 colours.
+    its neighbors that precede it: one `ops.acyclic_closure` for every 64 colors, and then the graph of the
+    vertices without a color.  Cost O(n + nvals); on a GPU with a barrier for each step of the longest path of the
+    order.  Synchronizes a few times for every 64 colors.
 
     Sources: Jones, Plassmann, "A Parallel Graph Coloring Heuristic", SIAM J. Sci. Comput. 14(3), 1993; Welsh, Powell,
     "An Upper Bound for the Chromatic Number of a Graph", The Computer Journal 10(1), 1967 (order); Hasenplaugh et al.,
@@ -145,36 +145,36 @@ def colouring(
     Examples
     --------
     >>> A = Matrix.from_edgelist([(0, 1), (1, 2), (2, 0), (2, 3)])
-    >>> colours = sr.algorithms.colouring(A.ewise_add(A.T, "any")).to_dict()
-    >>> colours[2], sorted(set(colours.values()))
+    >>> colors = sr.algorithms.coloring(A.ewise_add(A.T, "any")).to_dict()
+    >>> colors[2], sorted(set(colors.values()))
     (0, [0, 1, 2])
     """
-    n = undirected("colouring", A)
-    seed, report = seed_of("colouring", seed), reporter("colouring", progress)
-    colours = Vector(np.int64, n, device=A.device)
+    n = undirected("coloring", A)
+    seed, report = seed_of("coloring", seed), reporter("coloring", progress)
+    colors = Vector(np.int64, n, device=A.device)
     if order is None:
         key = _by_degree(A, n, seed)
     else:
         if not isinstance(order, Vector):
-            order = Vector.from_dense(rows("colouring", "order", order, n), device=A.device)
-        key = inverse_of("colouring", vector("colouring", "order", order, n)).dup(dtype=np.float64).apply("ainv")
-    later, uncoloured, window = _orientation(A, key), None, 0
+            order = Vector.from_dense(rows("coloring", "order", order, n), device=A.device)
+        key = inverse_of("coloring", vector("coloring", "order", order, n)).dup(dtype=np.float64).apply("ainv")
+    later, uncolored, window = _orientation(A, key), None, 0
     while True:
         none = Vector.full(0, later.nrows, np.uint64, device=A.device)
         bit = ops.acyclic_closure(none, later, semiring.bor_first, then=_lowest_free).select("!=", 0)
         # A logarithm on a GPU may be a little less than the integer, and the cast to integers drops the fraction.
-        number = bit.apply("log2").apply("plus", right=_COLOURS * window + 0.5)
-        if uncoloured is None:
-            colours << number
+        number = bit.apply("log2").apply("plus", right=_COLORS * window + 0.5)
+        if uncolored is None:
+            colors << number
         else:
             places, values = listed(number)
-            colours[uncoloured[places]] = values
-        report(colours.nvals, n)  # synchronises
-        if colours.nvals == n:
-            return colours
+            colors[uncolored[places]] = values
+        report(colors.nvals, n)  # synchronizes
+        if colors.nvals == n:
+            return colors
         left = positions(Vector.full(True, later.nrows, device=A.device).dup(mask=~bit.S))
         later = later[left, :].dup()[:, left].dup()
-        uncoloured = left if uncoloured is None else uncoloured[left].dup()
+        uncolored = left if uncolored is None else uncolored[left].dup()
         window += 1
 
 

@@ -54,12 +54,12 @@ def maximal_matching(A: Matrix, *, weighted: bool = False, seed: int = 0, progre
 
     Notes
     -----
-    In each round every vertex points at its best neighbour, and edges that are pointed at from both ends are taken.
+    In each round every vertex points at its best neighbor, and edges that are pointed at from both ends are taken.
     The best edge has the largest weight if `weighted`, and of several the largest random number / (degree(u)
     degree(v))^2, with the degrees among the vertices that are left: ends of low degree are matched first, as they have
     few other partners.  The matching has at least half of the largest possible number of edges, 95% on sparse random
     graphs.  Cost O(n + the edges between unmatched vertices) a round; O(log n) rounds if few weights differ, more on
-    long chains of increasing weights.  Synchronises a few times a round.
+    long chains of increasing weights.  Synchronizes a few times a round.
 
     Sources: Preis, STACS 1999; Birn et al., "Efficient Parallel and External Matching", Euro-Par 2013; Karp, Sipser,
     "Maximum matchings in sparse random graphs", FOCS 1981.
@@ -80,7 +80,7 @@ def maximal_matching(A: Matrix, *, weighted: bool = False, seed: int = 0, progre
     number = Vector.full(0, n, np.int64, device=A.device).apply("rowindex").dup()
     while B.nvals:
         column = _preferred(B, weighted, thunk(seed, rounds))
-        vertices, chosen = listed(column)  # synchronises
+        vertices, chosen = listed(column)  # synchronizes
         mutual = column[chosen].ewise_mult(vertices, "eq").dup()
         pairs, others = (positions(mutual.select("==", taken)) for taken in (True, False))
         mate[number[vertices[pairs]]] = number[chosen[pairs]].dup()
@@ -93,7 +93,7 @@ def maximal_matching(A: Matrix, *, weighted: bool = False, seed: int = 0, progre
 
 
 def _preferred(B: Matrix, weighted: bool, seed: int) -> Vector:
-    """p(v) = the neighbour u with the largest (weight, random(u, v) / degree(u)^2), missing where v has no neighbour.
+    """p(v) = the neighbor u with the largest (weight, random(u, v) / degree(u)^2), missing where v has no neighbor.
 
     Degrees are rounded to powers of two, so that quotients are exact: then of the edges of largest (weight,
     random / (degree(u)^2 degree(v)^2)) one is preferred from both ends.

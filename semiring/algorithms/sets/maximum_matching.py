@@ -71,7 +71,7 @@ def maximum_bipartite_matching(A: Matrix, *, seed: int = 0, progress: Progress |
     -----
     Begins with a maximal matching that prefers low degrees.  A phase searches from all free rows at once along
     alternating paths, and augments along one path in each tree that has a free column.  Cost O(m + n + nvals) a phase;
-    the number of phases is at most the number of pairs, in practice small.  Synchronises a few times a phase.
+    the number of phases is at most the number of pairs, in practice small.  Synchronizes a few times a phase.
 
     Sources: Hopcroft, Karp, "An n^{5/2} Algorithm for Maximum Matchings in Bipartite Graphs", SIAM J. Comput. 2(4),
     1973; Azad, Buluç, "Distributed-Memory Algorithms for Maximum Cardinality Matching in Bipartite Graphs", IPDPS 2016.
@@ -115,7 +115,7 @@ def _complete(search: _Search, report: Callable[[int], object]) -> None:
 
 
 def _maximal(A: Matrix, seed: int) -> tuple[Vector, Vector]:
-    """A maximal matching: free rows choose a free neighbour, which accepts one of them; those of low degree first."""
+    """A maximal matching: free rows choose a free neighbor, which accepts one of them; those of low degree first."""
     (m, n), device, ones = A.shape, A.device, A.apply("one")
     of_row, of_column = Vector(np.int64, m, device=device), Vector(np.int64, n, device=device)
     row_keys = distinct(m, seed, 0, device=device, scale=_scale(ones.reduce_rowwise("plus")))
@@ -125,14 +125,14 @@ def _maximal(A: Matrix, seed: int) -> tuple[Vector, Vector]:
         keys = column_keys.dup(mask=~of_column.S)
         choice = A.mxv(keys, semiring.min_second, mask=unmatched.S).wait()
         rows, chosen = listed(choice)
-        if rows.size == 0:  # synchronises
+        if rows.size == 0:  # synchronizes
             return of_row, of_column
         accepted = Vector(np.int64, n, device=device)
         accepted(accum="min")[chosen.apply("mod", right=n)] << row_keys[rows]
         columns, rows = listed(accepted.apply("mod", right=m))
         of_column[columns] = rows
         of_row[rows] = columns
-        # A row without a free neighbour never has one later.
+        # A row without a free neighbor never has one later.
         unmatched = choice.dup(mask=~of_row.S)
 
 

@@ -63,7 +63,7 @@ def minimum_spanning_forest(
     -----
     Of edges of equal weight, the one with the smaller smaller end, then with the smaller larger end, is preferred, so
     that the result is unique.  Kruskal's algorithm costs O(nvals log n), on one thread.  Borůvka's has at most log2(n)
-    rounds, each of cost O(the edges between components + n); these edges are extracted in each round.  It synchronises
+    rounds, each of cost O(the edges between components + n); these edges are extracted in each round.  It synchronizes
     a few times a round.
 
     Sources: Kruskal, "On the Shortest Spanning Subtree of a Graph and the Traveling Salesman Problem", Proc. AMS 7,

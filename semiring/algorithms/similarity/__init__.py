@@ -1,7 +1,7 @@
-"""How similar vertices are by their neighbours; samples of neighbours and walks; degrees."""
+"""How similar vertices are by their neighbors; samples of neighbors and walks; degrees."""
 
 from .degrees import DegreeStatistics, degree_histogram, degree_statistics
-from .neighbours import adamic_adar, common_neighbors, cosine, jaccard, overlap, resource_allocation
+from .neighbors import adamic_adar, common_neighbors, cosine, jaccard, overlap, resource_allocation
 from .sampling import sample_neighbors
 from .walks import node2vec_walks, random_walks
 

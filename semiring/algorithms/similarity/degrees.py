@@ -63,7 +63,7 @@ def degree_histogram(A: Matrix) -> Vector:
 
     Notes
     -----
-    Cost O(n).  Synchronises.
+    Cost O(n).  Synchronizes.
 
     Examples
     --------
@@ -75,7 +75,7 @@ def degree_histogram(A: Matrix) -> Vector:
     if n == 0:
         return Vector(int, 0, device=A.device)
     degree = _degrees(A, n)
-    size = 1 + int(degree.reduce("max"))  # synchronises
+    size = 1 + int(degree.reduce("max"))  # synchronizes
     return Vector.from_coo(degree.to_coo(index_dtype=None)[1], 1, int, size=size, dup_op="plus", device=A.device)
 
 
@@ -98,7 +98,7 @@ def degree_statistics(A: Matrix) -> DegreeStatistics:
 
     Notes
     -----
-    Cost O(n + nvals), and one transpose of the structure if that is not symmetric.  Synchronises.
+    Cost O(n + nvals), and one transpose of the structure if that is not symmetric.  Synchronizes.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Samples of neighbours in several hops, as the training of graph neural networks needs them."""
+"""Samples of neighbors in several hops, as the training of graph neural networks needs them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def sample_neighbors(
     ----------
     A : Matrix, n x n
     vertices : F_0: a row or a name, several, or a Vector whose entries are the vertices
-    sizes : for each hop, how many neighbours of each vertex to draw without replacement
+    sizes : for each hop, how many neighbors of each vertex to draw without replacement
     seed : the sample depends on it and on A alone
 
     Returns
@@ -36,7 +36,7 @@ def sample_neighbors(
 
     Notes
     -----
-    Cost O(n + the entries in the rows of F_h) a hop.  Each neighbour is drawn with equal probability.  Synchronises.
+    Cost O(n + the entries in the rows of F_h) a hop.  Each neighbor is drawn with equal probability.  Synchronizes.
 
     Source: Hamilton, Ying, Leskovec, "Inductive Representation Learning on Large Graphs", NeurIPS 2017.
 

@@ -82,7 +82,7 @@ def random_walks(
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Matrix:
-    """W(i, t) = the vertex of walk i after t steps: W(i, 0) the start, W(i, t + 1) a neighbour of W(i, t) at random.
+    """W(i, t) = the vertex of walk i after t steps: W(i, 0) the start, W(i, t + 1) a neighbor of W(i, t) at random.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ def random_walks(
         An entry (u, v) is an edge from u to v.
     starts : a row or a name, several, or a full Vector of rows: one walk each
     length : the number of steps
-    weighted : draw a neighbour in proportion to the value of its edge, which must be finite and not negative; otherwise
+    weighted : draw a neighbor in proportion to the value of its edge, which must be finite and not negative; otherwise
         values are not read, and all are drawn alike
     seed : the walks depend on it, on their numbers and on A alone
     progress : called as ``progress(done, total)`` after each step
@@ -109,7 +109,7 @@ def random_walks(
     -----
     Cost O(walks) a step, times log(largest degree) with weights.  Reads uncompressed rows: a compressed matrix, or
     one in
-    host memory, is copied first.  Synchronises.
+    host memory, is copied first.  Synchronizes.
 
     Examples
     --------
@@ -160,9 +160,9 @@ def node2vec_walks(
 
     Notes
     -----
-    A neighbour is proposed as in `random_walks` and accepted with probability b / max(1/p, 1, 1/q), else proposed
+    A neighbor is proposed as in `random_walks` and accepted with probability b / max(1/p, 1, 1/q), else proposed
     again: max(1/p, 1, 1/q) / min(1/p, 1, 1/q) proposals at most, on average.  A walk that has accepted none of 4,096
-    or more draws from the biases of its whole row.  A proposal costs O(log(largest degree)).  Synchronises.
+    or more draws from the biases of its whole row.  A proposal costs O(log(largest degree)).  Synchronizes.
 
     Source: Grover, Leskovec, "node2vec: Scalable Feature Learning for Networks", KDD 2016.
 
@@ -290,16 +290,16 @@ def _rows(A: Matrix, n: int, weighted: bool) -> _Rows:
     offsets, columns, _ = A.to_csr(index_dtype=np.int64)
     first = Vector.from_dense(offsets[:-1], device=A.device)
     degree = Vector.from_dense(offsets[1:], device=A.device).ewise_mult(first, "minus").new()
-    bisections = int(degree.reduce("max")).bit_length()  # synchronises
-    neighbours = Vector.from_dense(columns, device=A.device)
+    bisections = int(degree.reduce("max")).bit_length()  # synchronizes
+    neighbors = Vector.from_dense(columns, device=A.device)
     if not weighted:
-        return _Rows(first, degree, neighbours, None, None, bisections)
+        return _Rows(first, degree, neighbors, None, None, bisections)
     totals = Vector.from_dense(A.scan("plus").to_csr()[2], device=A.device)
     with_edges = degree.select(">", 0).to_coo(index_dtype=None)[0]
     last = first.ewise_mult(degree, "plus").apply("minus", right=1).extract(with_edges).new()
     total = Vector.full(0.0, n, device=A.device)
     total[with_edges] = totals.extract(last)
-    return _Rows(first, degree, neighbours, totals, total, bisections)
+    return _Rows(first, degree, neighbors, totals, total, bisections)
 
 
 def _starts(name: str, starts: Any, n: int, A: Matrix) -> Vector:
@@ -311,6 +311,6 @@ def _starts(name: str, starts: Any, n: int, A: Matrix) -> Vector:
     if starts.dtype.kind not in "iu":
         raise InvalidValue(f"{name}: starts are row numbers, got a Vector of {starts.dtype}")
     if starts.size:
-        for extreme in (int(starts.reduce("min")), int(starts.reduce("max"))):  # synchronises
+        for extreme in (int(starts.reduce("min")), int(starts.reduce("max"))):  # synchronizes
             row(name, extreme, n)
     return starts.apply("identity[int64]").new()

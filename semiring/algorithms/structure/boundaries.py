@@ -109,7 +109,7 @@ def cut_size(A: Matrix, vertices: Vector | Vertices, *, weights: bool = False) -
 
     Notes
     -----
-    Cost O(nvals).  Synchronises.
+    Cost O(nvals).  Synchronizes.
 
     Examples
     --------
@@ -149,7 +149,7 @@ def is_dominating_set(A: Matrix, vertices: Vector | Vertices) -> bool:
 
     Notes
     -----
-    Cost O(edges that leave the set), at most O(nvals).  Synchronises.
+    Cost O(edges that leave the set), at most O(nvals).  Synchronizes.
 
     Examples
     --------

@@ -32,7 +32,7 @@ def density(A: Matrix) -> float:
 
     Notes
     -----
-    Cost O(n log nvals), for the diagonal.  Synchronises.
+    Cost O(n log nvals), for the diagonal.  Synchronizes.
 
     Examples
     --------
@@ -80,7 +80,7 @@ def isolates(A: Matrix) -> Vector:
 
 @ops.reports_memory
 def is_regular(A: Matrix) -> bool:
-    """Return whether all vertices have equally many neighbours; of a directed graph, in and out each.
+    """Return whether all vertices have equally many neighbors; of a directed graph, in and out each.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def is_regular(A: Matrix) -> bool:
 
     Notes
     -----
-    Cost O(n), for directed graphs O(nvals).  Synchronises.
+    Cost O(n), for directed graphs O(nvals).  Synchronizes.
 
     Examples
     --------
@@ -130,7 +130,7 @@ def reciprocity(A: Matrix) -> float:
 
     Notes
     -----
-    Cost O(nvals); the transpose is derived and cached the first time.  Synchronises.
+    Cost O(nvals); the transpose is derived and cached the first time.  Synchronizes.
 
     Source: Garlaschelli, Loffredo, "Patterns of Link Reciprocity in Directed Networks", Physical Review Letters 93,
     2004.

@@ -2,7 +2,7 @@
 
 Inverse iteration in the space of vectors of sum 0, on which the Laplacian L of a connected graph is positive definite:
 
-    x = normalised solution of L y = x,      lambda = x' L x
+    x = normalized solution of L y = x,      lambda = x' L x
 
 Each system is solved by conjugate gradients, with the inverse degrees as preconditioner, from the last solution on.
 
@@ -93,7 +93,7 @@ def fiedler_vector(
     -----
     Cost one product of L and a vector for each step of the conjugate gradients: about the square root of the condition
     of L for each iteration, and more iterations the nearer the second eigenvalue is to the third.  If they are equal,
-    the vector is one of many.  Synchronises a few times a step.
+    the vector is one of many.  Synchronizes a few times a step.
 
     Source: Fiedler, "Algebraic Connectivity of Graphs", Czechoslovak Math. J. 23, 1973.
 
@@ -116,7 +116,7 @@ def fiedler_vector(
     W, unit = bounded(A, n**3, powers=2) if weights else (A.apply("one"), 1.0)
     L, degrees = laplacian(W.dup(dtype=np.float64))
     scale, largest = degrees.apply("minv").new(), float(degrees.reduce("max").value)
-    x = _normalised(uniform(n, draw, device=A.device))
+    x = _normalized(uniform(n, draw, device=A.device))
     value = error = math.inf
     for step in range(most):
         Lx = L.mxv(x, "plus_times").new()
@@ -128,7 +128,7 @@ def fiedler_vector(
                 report(0, None)
             return _signed(value / unit, x)
         start = x.apply("times", right=1 / value) if value > 0 else x
-        x = _normalised(_solved(L, scale, x, start.new()))
+        x = _normalized(_solved(L, scale, x, start.new()))
         report(step + 1, None)
     raise ConvergenceFailure(
         f"fiedler_vector: a residual of {error / unit:.2g} after {most} iterations, "
@@ -142,7 +142,7 @@ def fiedler_vector(
 def _solved(L: Matrix, scale: Vector, b: Vector, x: Vector) -> Vector:
     """Return y with L y = b, by conjugate gradients that end at a thousandth of the residual of x."""
     r = b.ewise_add(L.mxv(x, "plus_times"), "minus").new()
-    z = _centred(r.ewise_mult(scale, "times"))
+    z = _centered(r.ewise_mult(scale, "times"))
     p, rho, least = z, _dot(r, z), 1e-3 * math.sqrt(_dot(r, r))
     for _ in range(10 * L.nrows):
         if math.sqrt(_dot(r, r)) <= least:
@@ -151,7 +151,7 @@ def _solved(L: Matrix, scale: Vector, b: Vector, x: Vector) -> Vector:
         alpha = rho / _dot(p, Lp)
         x = x.ewise_add(p.apply("times", right=alpha), "plus").new()
         r = r.ewise_add(Lp.apply("times", right=alpha), "minus").new()
-        z = _centred(r.ewise_mult(scale, "times"))
+        z = _centered(r.ewise_mult(scale, "times"))
         rho, before = _dot(r, z), rho
         p = z.ewise_add(p.apply("times", right=rho / before), "plus").new()
     return x
@@ -161,12 +161,12 @@ def _dot(x: Vector, y: Vector) -> float:
     return float(x.inner(y).get(0.0))
 
 
-def _centred(x: Vector) -> Vector:
+def _centered(x: Vector) -> Vector:
     return x.apply("minus", right=float(x.reduce("plus").value) / x.size).new()
 
 
-def _normalised(x: Vector) -> Vector:
-    x = _centred(x)
+def _normalized(x: Vector) -> Vector:
+    x = _centered(x)
     return x.apply("truediv", right=math.sqrt(_dot(x, x))).new()
 
 

@@ -22,7 +22,7 @@ class Laplacian(NamedTuple):
     ----------
     matrix : Matrix, n x n
     degrees : Vector of size n, full
-        The sums of weights without self-loops; their square roots (1 for 0) if the matrix is normalised, as SciPy.
+        The sums of weights without self-loops; their square roots (1 for 0) if the matrix is normalized, as SciPy.
 
     Examples
     --------
@@ -39,7 +39,7 @@ class Laplacian(NamedTuple):
 def laplacian(
     A: Matrix, *, normalized: bool = False, use_out_degree: bool = False, symmetrized: bool = False
 ) -> Laplacian:
-    """L = D - A, where D is the diagonal of the sums of columns and A has no self-loops; normalised D^-1/2 L D^-1/2.
+    """L = D - A, where D is the diagonal of the sums of columns and A has no self-loops; normalized D^-1/2 L D^-1/2.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def laplacian(
     -------
     Laplacian
         The matrix is float32 or float64 as A, int64 of integers and booleans, and float64 of these if it is
-        normalised.  Its whole diagonal is stored: normalised it is 1, and 0 of vertices without edges.
+        normalized.  Its whole diagonal is stored: normalized it is 1, and 0 of vertices without edges.
 
     Raises
     ------

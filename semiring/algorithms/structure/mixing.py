@@ -32,7 +32,7 @@ def degree_assortativity(A: Matrix) -> float:
 
     Notes
     -----
-    Cost O(nvals).  Synchronises.
+    Cost O(nvals).  Synchronizes.
 
     Source: Newman, "Mixing Patterns in Networks", Physical Review E 67, 2003.
 
@@ -69,7 +69,7 @@ def average_neighbor_degree(A: Matrix) -> Vector:
 
     Returns
     -------
-    Vector of size n, full, float64: 0 for vertices without neighbours.
+    Vector of size n, full, float64: 0 for vertices without neighbors.
 
     Raises
     ------
@@ -116,7 +116,7 @@ def s_metric(A: Matrix) -> float:
 
     Notes
     -----
-    Cost O(nvals).  Synchronises.
+    Cost O(nvals).  Synchronizes.
 
     Source: Li, Alderson, Doyle, Willinger, "Towards a Theory of Scale-Free Graphs", Internet Mathematics 2(4), 2005.
 

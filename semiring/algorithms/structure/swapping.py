@@ -44,7 +44,7 @@ def swap_edges(A: Matrix, rounds: int = 10, *, seed: int = 0, progress: Progress
     Notes
     -----
     Cost O(n + nvals) and a few sorts of the edges for each round.  The result is the same on every engine.
-    Synchronises a few times a round.
+    Synchronizes a few times a round.
 
     Source: Milo et al., "On the Uniform Generation of Random Graphs with Prescribed Degree Sequences", 2003.
 

@@ -2,7 +2,7 @@
 
 With M the edges in both directions, D the other ones, and their degrees m, o (out) and i (in), closed triads are sums
 over masked products, such as  030T = sum(D D where D)  and  300 = sum(M M where M) / 6.  The open ones follow from the
-pairs of neighbours of a vertex, as  021D = sum(o (o - 1) / 2) - 030T - 120D,  and those with one pair or none from the
+pairs of neighbors of a vertex, as  021D = sum(o (o - 1) / 2) - 030T - 120D,  and those with one pair or none from the
 number of all triples.
 
 Sources: Holland, Leinhardt, "Local Structure in Social Networks", Sociological Methodology 7, 1976 (names); Moody,
@@ -38,7 +38,7 @@ def triad_census(A: Matrix) -> dict[str, int]:
 
     Notes
     -----
-    Cost four products under the mask of the structure.  Counts are exact up to 2**63.  Synchronises.
+    Cost four products under the mask of the structure.  Counts are exact up to 2**63.  Synchronizes.
 
     Source: Moody, "Matrix Methods for Calculating the Triad Census", Social Networks 20(4), 1998.
 
@@ -97,6 +97,6 @@ def _full(part: Vector) -> Vector:
 
 
 def _inner(x: Vector, y: Vector, less: int = 0) -> int:
-    """Return sum x (y - less), or half of it for less = 1: pairs of different neighbours."""
+    """Return sum x (y - less), or half of it for less = 1: pairs of different neighbors."""
     total = int(x.ewise_mult(y.apply("minus", right=less), "times").reduce("plus").get(0))
     return total // 2 if less else total

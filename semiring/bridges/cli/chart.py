@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from semiring.bridges.cli.frontier import Frontiers
 from semiring.bridges.cli.report import supports_unicode
 
-#: The fills of edges, distinct neighbours and vertices: in colour, in shades, and in ASCII.
-_COLOURS: Final = ("\x1b[38;5;152m", "\x1b[38;5;74m", "\x1b[38;5;24m")
+#: The fills of edges, distinct neighbors and vertices: in color, in shades, and in ASCII.
+_COLORS: Final = ("\x1b[38;5;152m", "\x1b[38;5;74m", "\x1b[38;5;24m")
 _SHADES: Final = "░▒█"
 _ASCII: Final = ".+#"
 _PARTS: Final = " ▁▂▃▄▅▆▇█"
@@ -22,17 +22,17 @@ _LEAST_ROWS: Final = 10
 _WIDEST_BAR: Final = 7
 
 
-def chart(plot: Frontiers, *, width: int = 72, colour: bool | None = None) -> str:
+def chart(plot: Frontiers, *, width: int = 72, color: bool | None = None) -> str:
     """Render the plot as text.
 
     Parameters
     ----------
     plot : the sizes
     width : columns for the bars
-    colour : by default where standard output is a terminal that shows block characters
+    color : by default where standard output is a terminal that shows block characters
     """
     blocks = supports_unicode()
-    colour = blocks and _supports_colour() if colour is None else colour
+    color = blocks and _supports_color() if color is None else color
     depth = plot.vertices.size
     bar = max(1, min(_WIDEST_BAR, width // max(depth, 1) - 1))
     gap = 1 if bar > 1 else 0
@@ -42,21 +42,21 @@ def chart(plot: Frontiers, *, width: int = 72, colour: bool | None = None) -> st
     per_decade = max(2, round(_LEAST_ROWS / max(highest, 1)))
     # A size of 1 is drawn half a row high; a size of 0 is not drawn.
     heights = [np.where(height >= 0, np.maximum(height, 0.5 / per_decade), 0.0) for height in heights]
-    fills = _fills(len(heights), blocks, colour)
+    fills = _fills(len(heights), blocks, color)
     lines = [plot.title, _legend(plot, fills)]
     for row in range(max(1, math.ceil(highest * per_decade)), 0, -1):
         power, within = divmod(row, per_decade)
         label = _decade(power) if within == 0 else ""
         tops = [np.clip(height * per_decade - (row - 1), 0, 1) for height in heights]
-        cells = "".join(_cell([top[at] for top in tops], fills, bar, colour) + " " * gap for at in range(columns))
+        cells = "".join(_cell([top[at] for top in tops], fills, bar, color) + " " * gap for at in range(columns))
         lines.append(f"{label:>6} {_axis(within == 0, blocks)}{cells}".rstrip())
     lines.append(f"{'1':>6} {_floor(columns * (bar + gap), blocks)}")
     lines.append(" " * 8 + _levels(depth, columns, bar + gap))
     return "\n".join(lines)
 
 
-def _supports_colour() -> bool:
-    """Return whether to use colour: on a terminal, unless NO_COLOR is set (no-color.org)."""
+def _supports_color() -> bool:
+    """Return whether to use color: on a terminal, unless NO_COLOR is set (no-color.org)."""
     return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
@@ -67,8 +67,8 @@ def _heights(values: NDArray[np.int64], columns: int) -> NDArray[np.float64]:
     return np.where(largest > 0, np.log10(np.maximum(largest, 1)), -1.0)
 
 
-def _fills(series: int, blocks: bool, colour: bool) -> list[str]:
-    palette = list(_COLOURS if colour else _SHADES if blocks else _ASCII)
+def _fills(series: int, blocks: bool, color: bool) -> list[str]:
+    palette = list(_COLORS if color else _SHADES if blocks else _ASCII)
     return palette if series == len(palette) else [palette[0], palette[-1]]
 
 
@@ -78,17 +78,17 @@ def _legend(plot: Frontiers, fills: list[str]) -> str:
     return " " * 8 + "   ".join(f"{part} {name}" for part, name in zip(parts, names, strict=True))
 
 
-def _cell(tops: list[float], fills: list[str], bar: int, colour: bool) -> str:
+def _cell(tops: list[float], fills: list[str], bar: int, color: bool) -> str:
     """Render one cell of one level: the smallest series that reaches it is in front."""
-    if colour:
-        return _coloured(tops, fills, bar)
+    if color:
+        return _colored(tops, fills, bar)
     for top, fill in zip(reversed(tops), reversed(fills), strict=True):
         if top >= 0.5:
             return fill * bar
     return " " * bar
 
 
-def _coloured(tops: list[float], fills: list[str], bar: int) -> str:
+def _colored(tops: list[float], fills: list[str], bar: int) -> str:
     """Render a cell in eighths: the front series ends within the cell, the next one fills the rest."""
     drawn = [(top, fill) for top, fill in zip(tops, fills, strict=True) if round(top * 8) > 0]
     if not drawn:

@@ -63,6 +63,6 @@ def run(args: argparse.Namespace) -> int:
 
 
 def component_sizes(labels: sr.Vector) -> np.ndarray[Any, np.dtype[np.int64]]:
-    """Return the number of rows with each label, largest first.  O(n) on the host; synchronises."""
+    """Return the number of rows with each label, largest first.  O(n) on the host; synchronizes."""
     counts = np.bincount(labels.to_numpy())
     return np.sort(counts[counts > 0])[::-1].astype(np.int64)

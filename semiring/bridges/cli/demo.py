@@ -31,7 +31,7 @@ _PICTURE = "frontier.png"
 
 @dataclass(frozen=True)
 class Finding:
-    """The results for one graph: the search, the component sizes, and the time of labelling."""
+    """The results for one graph: the search, the component sizes, and the time of labeling."""
 
     title: str
     A: sr.Matrix
@@ -101,7 +101,7 @@ def _bundled(name: str) -> Iterator[str]:
 def _measure(title: str, A: sr.Matrix, source: int, progress: Progress) -> Finding:
     with progress.step(f"searching: {title}"):
         found = search(A, source, repeats=_REPEATS)
-    with progress.step(f"labelling components: {title}"):
+    with progress.step(f"labeling components: {title}"):
         labels, first_s = timed(lambda: sr.algorithms.connected_components(A))
         again = [timed(lambda: sr.algorithms.connected_components(A))[1] for _ in range(_REPEATS)]
         sizes = component_sizes(labels).tolist()
@@ -129,7 +129,7 @@ def _facts(finding: Finding) -> dict[str, Any]:
         "components_first_call_ms": finding.first_s * 1e3,
         "directions": list(found.directions),
         "vertex_frontier": plot.vertices.tolist(),
-        "distinct_neighbours": None if plot.ends is None else plot.ends.tolist(),
+        "distinct_neighbors": None if plot.ends is None else plot.ends.tolist(),
         "edge_frontier": plot.edges.tolist(),
     }
 

@@ -232,7 +232,7 @@ def load_pairs(args: argparse.Namespace, path: str, A: sr.Matrix) -> sr.Matrix:
 
 
 def out_degrees(A: sr.Matrix) -> NDArray[np.int64]:
-    """Return the number of entries of each row, on the host.  O(nvals) at most; synchronises."""
+    """Return the number of entries of each row, on the host.  O(nvals) at most; synchronizes."""
     counted = A.apply("second", right=np.int64(1)).reduce_rowwise("plus")
     return np.asarray(counted.to_dense(fill_value=0, device="cpu"), np.int64)
 

@@ -44,7 +44,7 @@ def connected_components(
     Weak components are numbered by their smallest vertices, as SciPy numbers them.  Strong components of a graph in
     host memory are SciPy's; on a GPU they are numbered by their smallest vertices, where SciPy numbers them in the
     order in which its search completes them.  Cost O(N + nnz) for weak components; else as
-    `semiring.algorithms.strongly_connected_components`.  Synchronises.
+    `semiring.algorithms.strongly_connected_components`.  Synchronizes.
 
     Source: Sutton, Ben-Nun, Barak, "Optimizing Parallel Graph Connectivity Computation via Subgraph Sampling", IPDPS
     2018.
@@ -73,5 +73,5 @@ def connected_components(
     smallest = found.to_dense()
     is_first = smallest == xp.arange(A.nrows, dtype=smallest.dtype)
     number = xp.cumsum(is_first, dtype=np.int32)
-    count = int(number[-1]) if A.nrows else 0  # synchronises
+    count = int(number[-1]) if A.nrows else 0  # synchronizes
     return (count, number[smallest] - np.int32(1)) if return_labels else count

@@ -118,7 +118,7 @@ def not_on_gpu(theirs: Callable[..., Any], reason: str) -> Callable[[Callable[P,
 
 
 def downloaded(thing: Any) -> Any:
-    """Return a CuPy array or sparse matrix in host memory, anything else unchanged.  Synchronises."""
+    """Return a CuPy array or sparse matrix in host memory, anything else unchanged.  Synchronizes."""
     if not is_on_gpu(thing):
         return thing
     if not hasattr(thing, "tocsr"):
@@ -177,12 +177,12 @@ def _csr_on_gpu(graph: Any, directed: bool) -> Any:
 
 
 def dense_to_csr(graph: Array, is_null: Array) -> Any:
-    """Return an array as a CSR matrix of float64, without the entries that are null.  Synchronises."""
+    """Return an array as a CSR matrix of float64, without the entries that are null.  Synchronizes."""
     if graph.ndim != 2 or graph.shape[0] != graph.shape[1]:
         raise ValueError("graph should be a square array" if graph.ndim == 2 else "graph should have two dimensions")
     xp, n, given = module_of(graph), graph.shape[0], graph
     graph = xp.asarray(graph)  # no np.matrix
-    places = xp.flatnonzero(~is_null)  # synchronises
+    places = xp.flatnonzero(~is_null)  # synchronizes
     rows, columns = xp.divmod(places, n) if n else (places, places)
     offsets = xp.zeros(n + 1, np.int32)
     offsets[1:] = xp.cumsum(xp.bincount(rows, minlength=n))

@@ -55,7 +55,7 @@ def csgraph_from_dense(
 
     Notes
     -----
-    Cost O(N^2).  Synchronises once.
+    Cost O(N^2).  Synchronizes once.
 
     Examples
     --------
@@ -229,7 +229,7 @@ def reconstruct_path(csgraph: Any, predecessors: Any, directed: bool = True) -> 
 
     Notes
     -----
-    Cost O(N + nnz).  Synchronises.
+    Cost O(N + nnz).  Synchronizes.
 
     Examples
     --------
@@ -244,7 +244,7 @@ def reconstruct_path(csgraph: Any, predecessors: Any, directed: bool = True) -> 
     is_edge = before[columns] == entry_rows(A)
     ends = xp.concatenate([xp.zeros(1, np.int32), xp.cumsum(is_edge, dtype=np.int32)])[offsets]
     is_child = before >= 0
-    if int(ends[-1]) == int(xp.count_nonzero(is_child)):  # synchronises; each predecessor is one by an edge
+    if int(ends[-1]) == int(xp.count_nonzero(is_child)):  # synchronizes; each predecessor is one by an edge
         return sparse_like(csr, weights[is_edge], columns[is_edge], ends)
     children = xp.flatnonzero(is_child)
     tree = Matrix.from_coo(before[children], children, 0.0, shape=A.shape, device=A.device)
@@ -281,7 +281,7 @@ def construct_dist_matrix(graph: Any, predecessors: Any, directed: bool = True, 
     Notes
     -----
     Computed by SciPy in host memory.  On a GPU paths are doubled, at a cost of O(N^2 log of the longest path); sums are
-    added in another order than SciPy's, so that distances may differ by rounding.  Synchronises for each doubling.
+    added in another order than SciPy's, so that distances may differ by rounding.  Synchronizes for each doubling.
 
     Examples
     --------
@@ -303,7 +303,7 @@ def construct_dist_matrix(graph: Any, predecessors: Any, directed: bool = True, 
     for _ in range(max(n - 1, 1).bit_length()):
         distance += xp.take_along_axis(distance, nearer, axis=1)
         following = xp.take_along_axis(nearer, nearer, axis=1)
-        if bool((following == nearer).all()):  # synchronises
+        if bool((following == nearer).all()):  # synchronizes
             break
         nearer = following
     distance[nearer != each[:, None]] = null_value

@@ -77,7 +77,7 @@ def dijkstra(
     memory SciPy computes small graphs, searches with a limit, and weighted ones from few sources that spread slowly,
     such as on roads.  Otherwise: for each source one search of cost O(N + nnz) where most vertices are expanded once,
     on a GPU O(nnz) more for predecessors; the limit does not reduce it.  Searches of several sources run side by side,
-    except for predecessors.  Synchronises once a source, for predecessors a few times.
+    except for predecessors.  Synchronizes once a source, for predecessors a few times.
 
     Source: Meyer, Sanders, "Delta-Stepping: A Parallelizable Shortest Path Algorithm", J. Algorithms 49, 2003.
 
@@ -95,7 +95,7 @@ def dijkstra(
     csr = to_csr(csgraph, directed=directed)
     if is_for_scipy(csr, not unweighted) and _takes_longer(csr, searches, indices, return_predecessors):
         return _scipys(csr, *given)
-    is_negative = bool((csr.data < 0).any())  # synchronises
+    is_negative = bool((csr.data < 0).any())  # synchronizes
     if is_negative and not is_on_gpu(csr):
         return _scipys(csr, *given)
     if is_negative:

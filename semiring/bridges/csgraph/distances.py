@@ -50,13 +50,13 @@ class Distances:
         self._entries: tuple[Array, Array, Array] | None = None
 
     def of(self, sources: np.ndarray[Any, Any]) -> Array:
-        """d(v) = the distance from the nearest of the sources; infinity without a path.  Synchronises."""
+        """d(v) = the distance from the nearest of the sources; infinity without a path.  Synchronizes."""
         return self._closure(self._start(sources)).to_dense(fill_value=np.inf)
 
     def tree(self, sources: np.ndarray[Any, Any]) -> tuple[Array, Array]:
         """Return `of`, and p(v) = the vertex before v on a shortest path; NONE for sources and where there is no path.
 
-        Synchronises.
+        Synchronizes.
         """
         if self.A.device != "cpu":
             distance = self.of(sources)
@@ -114,7 +114,7 @@ class Distances:
         falling = near < far
         near += weights
         tight = near == far
-        chosen = xp.flatnonzero(tight & falling)  # synchronises
+        chosen = xp.flatnonzero(tight & falling)  # synchronizes
         before, after, near = rows[chosen], columns[chosen], distance[rows[chosen]]
         nearest = xp.full(self.n, np.inf)
         xp.minimum.at(nearest, after, near)
@@ -123,7 +123,7 @@ class Distances:
         found[found == self.n] = NONE
         lacking = (found == NONE) & xp.isfinite(distance)
         lacking[starts] = False
-        if bool(lacking.any()):  # synchronises
+        if bool(lacking.any()):  # synchronizes
             found = self._by_search(rows[tight], columns[tight], sources)
         found[starts] = NONE
         return found
@@ -144,10 +144,10 @@ class Distances:
 
 
 def roots(predecessors: Array, distance: Array, xp: Any) -> Array:
-    """r(v) = the source of the tree that holds v; NONE where the distance is infinite.  Synchronises."""
+    """r(v) = the source of the tree that holds v; NONE where the distance is infinite.  Synchronizes."""
     root = xp.where(predecessors == NONE, xp.arange(predecessors.size, dtype=np.int32), predecessors)
     while True:
         following = root[root]
-        if bool((following == root).all()):  # synchronises
+        if bool((following == root).all()):  # synchronizes
             return xp.where(xp.isfinite(distance), root, np.int32(NONE))
         root = following

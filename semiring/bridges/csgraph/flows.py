@@ -70,7 +70,7 @@ def maximum_flow(csgraph: Any, source: int, sink: int, *, method: str = "dinic")
     Notes
     -----
     Which of several flows is returned is unspecified.  SciPy computes that of a graph in host memory with fewer than
-    200,000 entries, or eight a vertex; else `semiring.algorithms.maximum_flow`, which states cost and synchronisation.
+    200,000 entries, or eight a vertex; else `semiring.algorithms.maximum_flow`, which states cost and synchronization.
 
     Source: Goldberg, Tarjan, "A New Approach to the Maximum-Flow Problem", JACM 35(4), 1988.
 

@@ -75,7 +75,7 @@ def floyd_warshall(
     Cost O(N^3), in products of full matrices; predecessors take as many operations again.  Of a graph in host memory
     SciPy computes predecessors; but if fewer than one position in a hundred (for predecessors forty) has an entry and
     none is negative, everything is computed by searches from each vertex (`dijkstra`).  Sums are added in another order
-    than SciPy's, so that distances may differ by rounding.  Synchronises for each 128 vertices.
+    than SciPy's, so that distances may differ by rounding.  Synchronizes for each 128 vertices.
 
     Source: Venkataraman, Sahni, Mukhopadhyaya, "A Blocked All-Pairs Shortest-Paths Algorithm", JEA 8, 2003.
 
@@ -124,7 +124,7 @@ def _closed(distance: Array, xp: Any) -> Array:
         k = slice(first, min(first + _BLOCK, n))
         within = _closed_block(distance[k, k], xp)
         is_negative = within.diagonal() < 0
-        if bool(is_negative.any()):  # synchronises
+        if bool(is_negative.any()):  # synchronizes
             raise NegativeCycleError(f"Negative cycle in nodes {first + xp.flatnonzero(is_negative)}")
         distance[k, k] = within
         distance[:, k] = xp.minimum(distance[:, k], _product(distance[:, k], within))
@@ -177,7 +177,7 @@ def _predecessors(lengths: Array, distance: Array, xp: Any) -> Array:
 
 
 def _lead_back(before: Array, each: Array, xp: Any) -> bool:
-    """Whether predecessors lead from every vertex back to the source of its row.  Synchronises."""
+    """Whether predecessors lead from every vertex back to the source of its row.  Synchronizes."""
     following = xp.where(before == NONE, each[None, :], before)
     xp.fill_diagonal(following, each)
     reached = before != NONE

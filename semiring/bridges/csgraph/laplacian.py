@@ -122,7 +122,7 @@ def _matrix(graph: Any, normed: bool, axis: int, dtype: Any, symmetrized: bool) 
     edges = A.tocoo(copy=False)
     rows, columns, weights = edges.row, edges.col, edges.data
     aside = rows != columns
-    if not bool(aside.all()):  # synchronises
+    if not bool(aside.all()):  # synchronizes
         rows, columns, weights = rows[aside], columns[aside], weights[aside]
     weights = -(weights / scale[rows] / scale[columns] if normed else weights)
     vertices = vertices.astype(rows.dtype)

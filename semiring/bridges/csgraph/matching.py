@@ -35,7 +35,7 @@ def maximum_bipartite_matching(graph: Any, perm_type: str = "row") -> Any:
     Notes
     -----
     Which of several matchings is returned is unspecified.  SciPy computes that of a graph in host memory, on a GPU
-    `semiring.algorithms.maximum_bipartite_matching`, which states cost and synchronisation.
+    `semiring.algorithms.maximum_bipartite_matching`, which states cost and synchronization.
 
     Source: Hopcroft, Karp, "An n^{5/2} Algorithm for Maximum Matchings in Bipartite Graphs", SIAM J. Comput. 2(4),
     1973.
@@ -76,7 +76,7 @@ def structural_rank(graph: Any) -> int:
 
     Notes
     -----
-    Cost and synchronisation as `maximum_bipartite_matching`.
+    Cost and synchronization as `maximum_bipartite_matching`.
 
     Examples
     --------
@@ -121,7 +121,7 @@ def min_weight_full_bipartite_matching(biadjacency: Any, maximize: bool = False)
     -----
     Computed by SciPy on the CPU, whose method augments along one shortest path after another: each depends on the one
     before, and a path visits few vertices, so matrix operations have nothing to compute at once.  A graph on a GPU is
-    copied to the host, and its results back (synchronises).
+    copied to the host, and its results back (synchronizes).
 
     Source: Jonker, Volgenant, "A Shortest Augmenting Path Algorithm for Dense and Sparse Linear Assignment Problems",
     Computing 38, 1987.

@@ -47,7 +47,7 @@ def reverse_cuthill_mckee(graph: Any, symmetric_mode: bool = False) -> Any:
     Notes
     -----
     Where vertices of one degree tie, their order is unspecified.  SciPy computes that of a graph in host memory.  On a
-    GPU cost O(N + nnz) and a sort of each level; synchronises a few times a level.
+    GPU cost O(N + nnz) and a sort of each level; synchronizes a few times a level.
 
     Source: Cuthill, McKee, "Reducing the Bandwidth of Sparse Symmetric Matrices", 1969.
 
@@ -73,7 +73,7 @@ def reverse_cuthill_mckee(graph: Any, symmetric_mode: bool = False) -> Any:
         frontier = Vector.from_coo(levels[-1], place, size=n, device=A.device)
         reached(frontier.S) << True
         found = frontier.vxm(A, semiring.min_first[place.dtype], mask=~reached.S)
-        vertices, first = found.to_coo(index_dtype=None)  # synchronises
+        vertices, first = found.to_coo(index_dtype=None)  # synchronizes
         turn = xp.lexsort(xp.stack([degree[vertices].astype(first.dtype), first]))
         levels.append(vertices[turn].astype(np.int32))
         place = xp.arange(turn.size, dtype=place.dtype)
@@ -92,5 +92,5 @@ def _components(A: Matrix, by_degree: Array, xp: Any) -> tuple[Array, Array]:
     rank[by_degree] = xp.arange(A.nrows, dtype=np.int32)
     least = xp.full(A.nrows, A.nrows, np.int32)
     xp.minimum.at(least, label, rank)
-    ranks = xp.sort(least[least < A.nrows])  # synchronises
+    ranks = xp.sort(least[least < A.nrows])  # synchronizes
     return xp.searchsorted(ranks, least[label]), by_degree[ranks]

@@ -46,7 +46,7 @@ def bellman_ford(
     Notes
     -----
     An undirected edge of negative weight is such a cycle.  Cost at worst O(nnz) for each edge of the longest shortest
-    path, and as `dijkstra` where no weight is negative.  Synchronises once a source, for predecessors a few times.
+    path, and as `dijkstra` where no weight is negative.  Synchronizes once a source, for predecessors a few times.
 
     Sources: Bellman, "On a Routing Problem", 1958; Ford, "Network Flow Theory", 1956.
 
@@ -140,7 +140,7 @@ def shortest_path(
 
     Notes
     -----
-    Cost and synchronisation as the function called.
+    Cost and synchronization as the function called.
 
     Examples
     --------
@@ -198,7 +198,7 @@ def yen(
     Notes
     -----
     Computed by SciPy on the CPU: a sequence of searches.  A graph on a GPU is copied to the host, and its results back
-    (synchronises).
+    (synchronizes).
 
     Source: Yen, "Finding the K Shortest Loopless Paths in a Network", Management Science 17(11), 1971.
 
@@ -218,7 +218,7 @@ def _best(csr: Any, indices: Any, return_predecessors: bool) -> str:
         by_products = n <= _PRODUCTS if is_on_gpu(csr) else csr.nnz * _SPARSE >= n * n and not return_predecessors
         if by_products or csr.nnz >= n * n / 4:
             return "FW"
-    return "J" if bool((csr.data < 0).any()) else "D"  # synchronises
+    return "J" if bool((csr.data < 0).any()) else "D"  # synchronizes
 
 
 def _searched(
@@ -230,7 +230,7 @@ def _searched(
     """
     sources = sources_of(indices, csr.shape[0])
     lengths = Distances(weighted(csr, directed=directed), unweighted=unweighted)
-    if not unweighted and bool((csr.data < 0).any()):  # synchronises
+    if not unweighted and bool((csr.data < 0).any()):  # synchronizes
         if not directed:
             _refuse_undirected(lengths, np.arange(lengths.n) if everywhere else sources.reshape(-1))
         elif everywhere:
@@ -242,5 +242,5 @@ def _refuse_undirected(lengths: Distances, sources: np.ndarray[Any, Any]) -> Non
     """Raise NegativeCycleError if an undirected edge of negative weight is reached: it is a cycle."""
     rows, columns, weights = lengths.A.to_coo(index_dtype=None)
     reached = lengths.xp.isfinite(Distances(lengths.A, unweighted=True).of(sources))
-    if bool((reached[rows] & (rows != columns) & (weights < 0)).any()):  # synchronises
+    if bool((reached[rows] & (rows != columns) & (weights < 0)).any()):  # synchronizes
         raise NegativeCycleError("Negative cycle detected")

@@ -49,7 +49,7 @@ def minimum_spanning_tree(csgraph: Any, overwrite: bool = False) -> Any:
     -----
     Which of several trees is returned is unspecified.  SciPy computes the tree of a graph in host memory, of one with
     eight entries a vertex or more from its lightest edges first.  On a GPU at most log2(N) rounds of cost O(the edges
-    between components + N).  Synchronises a few times a round.
+    between components + N).  Synchronizes a few times a round.
 
     Sources: Borůvka, "O jistém problému minimálním", 1926; Osipov, Sanders, Singler, "The Filter-Kruskal Minimum
     Spanning Tree Algorithm", ALENEX 2009.

@@ -1,6 +1,6 @@
 """Searches in breadth and in depth: the orders and trees of `scipy.sparse.csgraph`.
 
-A breadth-first order is a queue: vertices in the order of their first neighbours in it.  With pos(u) the position of u,
+A breadth-first order is a queue: vertices in the order of their first neighbors in it.  With pos(u) the position of u,
 the vertices of the next level are sorted by
 
     first(v) = min_u pos(u)  over the frontier and A                                  (min_first)
@@ -52,7 +52,7 @@ def breadth_first_order(csgraph: Any, i_start: int, directed: bool = True, retur
     Notes
     -----
     The same on a GPU as by SciPy, for rows with ascending columns.  SciPy computes it for a graph in host memory.  Cost
-    O(N + nnz) and a sort of each level; synchronises a few times a level.
+    O(N + nnz) and a sort of each level; synchronizes a few times a level.
 
     Examples
     --------
@@ -77,7 +77,7 @@ def breadth_first_order(csgraph: Any, i_start: int, directed: bool = True, retur
     frontier = Vector.from_coo([i_start], 0, number, size=n, device=A.device)
     while end > begin:
         reached(frontier.S) << True
-        found, first = frontier.vxm(A, step, mask=~reached.S).to_coo(index_dtype=None)  # synchronises
+        found, first = frontier.vxm(A, step, mask=~reached.S).to_coo(index_dtype=None)  # synchronizes
         turn = xp.argsort(first, kind="stable")
         begin, end = end, end + found.size
         before[found] = order[first // scale]
@@ -113,7 +113,7 @@ def breadth_first_tree(csgraph: Any, i_start: int, directed: bool = True) -> Any
 
     Notes
     -----
-    Cost and synchronisation as `breadth_first_order`.
+    Cost and synchronization as `breadth_first_order`.
 
     Examples
     --------
@@ -150,7 +150,7 @@ def depth_first_order(csgraph: Any, i_start: int, directed: bool = True, return_
     Notes
     -----
     Sequential, and computed by SciPy on the CPU.  A graph on a GPU is copied to the host, and its results back
-    (synchronises).
+    (synchronizes).
 
     Examples
     --------

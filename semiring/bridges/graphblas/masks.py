@@ -1,4 +1,4 @@
-"""Masks with python-graphblas's behaviour: a mask that is kept in a name sees later writes to its object."""
+"""Masks with python-graphblas's behavior: a mask that is kept in a name sees later writes to its object."""
 
 from __future__ import annotations
 

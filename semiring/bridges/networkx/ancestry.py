@@ -45,7 +45,7 @@ def _of_many(G: Graph, pairs: Iterable[Any]) -> Iterator[tuple[tuple[Node, Node]
     """
     order = np.argsort(sr.topological_generations(G.structure).to_numpy(), kind="stable")
     known = [0] * len(G)
-    indptr, cols = G.neighbours.indptr.tolist(), G.cols.tolist()
+    indptr, cols = G.neighbors.indptr.tolist(), G.cols.tolist()
     for place, row in enumerate(order.tolist()):
         known[row] |= 1 << place
         for head in cols[indptr[row] : indptr[row + 1]]:

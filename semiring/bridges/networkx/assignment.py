@@ -16,7 +16,7 @@ from scipy.sparse.csgraph import min_weight_full_bipartite_matching
 
 from semiring import algorithms as sr
 from semiring.exceptions import GraphProperty
-from semiring.io.networkx_arrays import Neighbours
+from semiring.io.networkx_arrays import Neighbors
 
 from .bipartite import sets as bipartite_sets
 from .graph import Graph, Node
@@ -30,10 +30,10 @@ _EXACT = 2.0**53
 def _left(G: Graph) -> NDArray[np.bool_]:
     """Return which nodes are on the left of a bipartite graph."""
     try:
-        colours = sr.two_colouring(G.structure).to_numpy()
+        colors = sr.two_coloring(G.structure).to_numpy()
     except GraphProperty as error:
         raise refuse("a weighted matching of a graph that is not bipartite") from error
-    return np.asarray(colours == 0)
+    return np.asarray(colors == 0)
 
 
 def _assigned(rows: NDArray[np.int64], cols: NDArray[np.int64], costs: NDArray[np.float64], apart: float) -> Any:
@@ -73,12 +73,12 @@ def _matching(G: Graph, costs: NDArray[Any], apart: float) -> set[tuple[Node, No
 
 def _costs(G: Graph, weight: Any, sign: int) -> NDArray[Any]:
     """Return the weight of each edge, or its negative."""
-    if G.neighbours.once is None:
+    if G.neighbors.once is None:
         raise nx.NetworkXNotImplemented("not implemented for directed type")
     values = G.weights(weight)
     if values is not None and not np.isfinite(values).all():
         raise refuse("a matching with infinite weights")
-    return sign * (np.ones(len(G.rows), np.int64) if values is None else values)[G.neighbours.once]
+    return sign * (np.ones(len(G.rows), np.int64) if values is None else values)[G.neighbors.once]
 
 
 def _of_most_edges(G: Graph, costs: NDArray[Any]) -> set[tuple[Node, Node]]:
@@ -159,7 +159,7 @@ def to_vertex_cover(G: Graph, matching: Any, top_nodes: Any = None) -> set[Node]
     # Alternating paths leave the left along edges that are not matched, and the right along those that are.
     slots = np.flatnonzero(left[G.rows] != matched)
     indptr = np.append(0, np.cumsum(np.bincount(G.rows[slots], minlength=n)))
-    paths = Graph(Neighbours(list(range(n)), True, True, indptr, G.cols[slots]))
+    paths = Graph(Neighbors(list(range(n)), True, True, indptr, G.cols[slots]))
     free = [G.index[node] for node in top if node not in matching]
     reached = set(G.labels(breadth_first(paths, free).order)) if free else set()
     return (top - reached) | (bottom & reached)

@@ -16,31 +16,31 @@ from .graph import Graph, Node
 from .registry import implements, refuse
 
 
-def _colours(G: Graph) -> Any:
+def _colors(G: Graph) -> Any:
     """Return 1 for the first node of each component that NetworkX starts from, 0 for isolated nodes."""
     try:
-        colour = sr.two_colouring(G.undirected_structure).to_numpy().astype(np.int64)
+        color = sr.two_coloring(G.undirected_structure).to_numpy().astype(np.int64)
     except GraphProperty:
         raise nx.NetworkXError("Graph is not bipartite.") from None
     labels = _weak(G)
-    starts = np.flatnonzero(np.diff(G.neighbours.indptr) > 0)
+    starts = np.flatnonzero(np.diff(G.neighbors.indptr) > 0)
     _, first = np.unique(labels[starts], return_index=True)
     flip = np.zeros(len(G), np.int64)
-    flip[labels[starts[first]]] = 1 - colour[starts[first]]
-    coloured = colour ^ flip[labels]
-    coloured[G.degrees() == 0] = 0
-    return coloured
+    flip[labels[starts[first]]] = 1 - color[starts[first]]
+    colored = color ^ flip[labels]
+    colored[G.degrees() == 0] = 0
+    return colored
 
 
 @implements()
 def color(G: Graph) -> dict[Node, int]:
-    """Return 0 or 1 for each node such that edges join different colours."""
-    return G.by_node(_colours(G))
+    """Return 0 or 1 for each node such that edges join different colors."""
+    return G.by_node(_colors(G))
 
 
 @implements()
 def is_bipartite(G: Graph) -> bool:
-    """Return whether two colours suffice."""
+    """Return whether two colors suffice."""
     return sr.is_bipartite(G.undirected_structure)
 
 
@@ -54,8 +54,8 @@ def sets(G: Graph, top_nodes: Any = None) -> tuple[set[Node], set[Node]]:
         raise nx.NetworkXPointlessConcept("Connectivity is undefined for the null graph.")
     if not sr.is_connected(G.structure):
         raise nx.AmbiguousSolution("Disconnected graph: Ambiguous solution for bipartite sets.")
-    colours = _colours(G)
-    return set(G.labels(np.flatnonzero(colours == 1))), set(G.labels(np.flatnonzero(colours == 0)))
+    colors = _colors(G)
+    return set(G.labels(np.flatnonzero(colors == 1))), set(G.labels(np.flatnonzero(colors == 0)))
 
 
 @implements()

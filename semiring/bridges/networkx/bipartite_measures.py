@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from semiring import Matrix
 from semiring import algorithms as sr
 
-from .bipartite import _colours, biadjacency_matrix
+from .bipartite import _colors, biadjacency_matrix
 from .components import _weak
 from .graph import Graph, Node
 from .registry import implements, refuse
@@ -42,7 +42,7 @@ def bipartite_closeness_centrality(G: Graph, nodes: Any, normalized: bool = True
 
 
 def _common(G: Graph) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Return the pairs of different nodes with common neighbours, and their number."""
+    """Return the pairs of different nodes with common neighbors, and their number."""
 
     def make() -> Any:
         rows, cols, counts = (np.asarray(x) for x in sr.common_neighbors(G.structure).to_coo(device="cpu"))
@@ -54,9 +54,9 @@ def _common(G: Graph) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.
 
 
 def _undirected(G: Graph) -> NDArray[np.int64]:
-    """Return the number of neighbours of each row; refuse graphs with directions or self-loops."""
+    """Return the number of neighbors of each row; refuse graphs with directions or self-loops."""
     if G.is_directed() or G.loops:
-        raise refuse("common neighbours in a directed graph or with self-loops")
+        raise refuse("common neighbors in a directed graph or with self-loops")
     return entries_of_rows(G.structure)
 
 
@@ -67,9 +67,9 @@ def entries_of_rows(A: Matrix) -> NDArray[np.int64]:
 
 @implements()
 def latapy_clustering(G: Graph, nodes: Any = None, mode: str = "dot") -> dict[Node, float]:
-    """Return the mean overlap of the neighbours of each node and those of the nodes that share one with it.
+    """Return the mean overlap of the neighbors of each node and those of the nodes that share one with it.
 
-    The common neighbours of two nodes are divided by all neighbours of both (dot), or by those of one (min, max).
+    The common neighbors of two nodes are divided by all neighbors of both (dot), or by those of one (min, max).
     """
     if not sr.is_bipartite(G.undirected_structure):
         raise nx.NetworkXError("Graph is not bipartite")
@@ -110,7 +110,7 @@ def robins_alexander_clustering(G: Graph) -> float:
 
 @implements()
 def node_redundancy(G: Graph, nodes: Any = None) -> dict[Node, float]:
-    """Return the share of the pairs of neighbours of each node that have another common neighbour."""
+    """Return the share of the pairs of neighbors of each node that have another common neighbor."""
     degree = _undirected(G)
     chosen = list(G) if nodes is None else list(nodes)
     rows = [G.index[node] for node in chosen]
@@ -139,7 +139,7 @@ def is_bipartite_node_set(G: Graph, nodes: Any) -> bool:
         raise refuse("a graph that is not bipartite")
     inside = np.zeros(len(G), np.bool_)
     inside[[G.index[node] for node in given if node in G]] = True
-    same, component = inside == (_colours(G) == 1), _weak(G)
+    same, component = inside == (_colors(G) == 1), _weak(G)
     alike = np.bincount(component, same, len(G))
     return bool(((alike == 0) | (alike == np.bincount(component, minlength=len(G)))).all())
 

@@ -235,7 +235,7 @@ def _converged(G: Graph, compute: Any, max_iter: int) -> dict[Node, float]:
 
 @implements()
 def group_degree_centrality(G: Graph, S: Any) -> float:
-    """Return the share of the nodes outside the group that are neighbours of it."""
+    """Return the share of the nodes outside the group that are neighbors of it."""
     return _group_degree(G, S, reverse=False)
 
 

@@ -40,8 +40,8 @@ def triangles(G: Graph, nodes: Any = None) -> Any:
 
 
 def _triangles_of(G: Graph, rows: list[int]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the triangles and the neighbours, except itself, of some rows of an undirected graph."""
-    indptr, cols = G.neighbours.indptr, G.cols
+    """Return the triangles and the neighbors, except itself, of some rows of an undirected graph."""
+    indptr, cols = G.neighbors.indptr, G.cols
     counts = np.zeros((2, len(rows)), np.int64)
     for i, row in enumerate(rows):
         near = cols[indptr[row] : indptr[row + 1]]
@@ -176,7 +176,7 @@ def k_crust(G: Graph, k: int | None = None, core_number: Any = None) -> nx.Graph
 
 @implements()
 def k_corona(G: Graph, k: int, core_number: Any = None) -> nx.Graph:
-    """Return the subgraph of the nodes of core number k with exactly k neighbours in the k-core."""
+    """Return the subgraph of the nodes of core number k with exactly k neighbors in the k-core."""
     cores = _given_cores(G, core_number)
     inner = np.bincount(G.rows, weights=cores[G.cols] >= k, minlength=len(G))
     return subgraph(G, (cores == k) & (inner == k))
@@ -199,9 +199,9 @@ def k_truss(G: Graph, k: int) -> nx.Graph:
 
 @implements()
 def rich_club_coefficient(G: Graph, normalized: bool = True, Q: float = 100, seed: Any = None) -> dict[int, float]:
-    """Return the density of the subgraph of the nodes of more than k neighbours, by k."""
+    """Return the density of the subgraph of the nodes of more than k neighbors, by k."""
     if normalized:
-        raise refuse("a rich club coefficient normalised by a random graph")
+        raise refuse("a rich club coefficient normalized by a random graph")
     if G.loops:
         raise Exception("rich_club_coefficient is not implemented for graphs with self loops.")
     if not len(G.cols):

@@ -33,7 +33,7 @@ def scipy_array(G: Graph, weight: Any) -> sparse.csr_array:
     """Return the adjacency matrix in float64, where parallel edges are added."""
     values = G.weights(weight)
     data = np.ones(len(G.cols)) if values is None else values.astype(np.float64)
-    made = sparse.csr_array((data, G.cols, G.neighbours.indptr), shape=(len(G), len(G)), copy=True)
+    made = sparse.csr_array((data, G.cols, G.neighbors.indptr), shape=(len(G), len(G)), copy=True)
     made.sum_duplicates()
     return made
 
@@ -167,7 +167,7 @@ def laplacian_centrality(
 ) -> dict[Node, float]:
     """Return by how much the sum of the squares of the Laplacian decreases without each node.
 
-    Without node v the squares of row and column v are missing, and the degree d(u) of a neighbour is less by the weight
+    Without node v the squares of row and column v are missing, and the degree d(u) of a neighbor is less by the weight
     a of its edge:  L(v, v)**2 + sum over u of 2 a**2 + L(u, u)**2 - (L(u, u) - a)**2.
     """
     if len(G) == 0:

@@ -112,19 +112,19 @@ def _at_level(G: Graph, found: sr.Communities, max_level: int | None) -> list[se
 
 @implements()
 def asyn_lpa_communities(G: Graph, weight: Any = None, seed: Any = None) -> Iterator[set[Node]]:
-    """Yield communities such that no label is more frequent among the neighbours of a node than its own."""
+    """Yield communities such that no label is more frequent among the neighbors of a node than its own."""
     return _propagated(G, weight, seed)
 
 
 @implements()
 def fast_label_propagation_communities(G: Graph, *, weight: Any = None, seed: Any = None) -> Iterator[set[Node]]:
-    """Yield communities such that no label is more frequent among the neighbours of a node than its own."""
+    """Yield communities such that no label is more frequent among the neighbors of a node than its own."""
     return _propagated(G, weight, seed)
 
 
 @implements()
 def label_propagation_communities(G: Graph) -> Any:
-    """Return communities such that no label is more frequent among the neighbours of a node than its own."""
+    """Return communities such that no label is more frequent among the neighbors of a node than its own."""
     return dict(enumerate(_propagated(G, None, None))).values()
 
 

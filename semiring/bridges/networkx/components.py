@@ -173,7 +173,7 @@ def is_semiconnected(G: Graph) -> bool:
 def biconnected_components(G: Graph) -> Iterator[set[Node]]:
     """Yield the nodes of each biconnected component."""
     return (
-        set(edges.ravel().tolist()) if G.neighbours.numbered else set(G.labels(edges.ravel())) for edges in _blocks(G)
+        set(edges.ravel().tolist()) if G.neighbors.numbered else set(G.labels(edges.ravel())) for edges in _blocks(G)
     )
 
 

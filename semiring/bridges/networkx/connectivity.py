@@ -127,10 +127,10 @@ def _separated(G: Graph) -> Iterator[tuple[int, int]]:
     n = len(G)
     if G.is_directed():
         return ((row, (row + 1) % n) for row in range(n))
-    # A cut smaller than the least degree has a node on each side without neighbours on the other, and so a member of
+    # A cut smaller than the least degree has a node on each side without neighbors on the other, and so a member of
     # any dominating set.
     free, chosen = np.ones(n, np.bool_), []
-    indptr, cols = G.neighbours.indptr, G.cols
+    indptr, cols = G.neighbors.indptr, G.cols
     for row in range(n):
         if free[row]:
             chosen.append(row)
@@ -161,7 +161,7 @@ def _around(G: Graph) -> tuple[int, Iterator[tuple[int, int]]]:
     """Return a node of least degree, and the pairs of nodes of which a least cut of nodes separates one."""
     _simple(G)
     n, v = len(G), int(np.argmin(G.degrees()))
-    indptr, cols = G.neighbours.indptr, G.cols
+    indptr, cols = G.neighbors.indptr, G.cols
     near = np.unique(np.concatenate([cols[indptr[v] : indptr[v + 1]], G.rows[cols == v]]))
     far = np.setdiff1d(np.arange(n), np.append(near, v))
     pairs: Callable[..., Iterator[tuple[int, int]]] = permutations if G.is_directed() else combinations
@@ -250,7 +250,7 @@ def minimum_edge_cut(G: Graph, s: Any = None, t: Any = None, flow_func: Any = No
         if value < least or (best is None and value == least):
             least, best = value, (i, j)
     if best is None:
-        leaving = slice(G.neighbours.indptr[v], G.neighbours.indptr[v + 1])
+        leaving = slice(G.neighbors.indptr[v], G.neighbors.indptr[v + 1])
         return {(G.nodes[v], node) for node in G.labels(G.cols[leaving])}
     return _edge_cut(G, *best)
 
@@ -287,7 +287,7 @@ def minimum_node_cut(G: Graph, s: Any = None, t: Any = None, flow_func: Any = No
     if not _connected(G):
         raise nx.NetworkXError("Input graph is not connected")
     v, pairs = _around(G)
-    n, network, indptr = len(G), _nodes(G), G.neighbours.indptr
+    n, network, indptr = len(G), _nodes(G), G.neighbors.indptr
     best: tuple[int, int] | None = None
     least = int(indptr[v + 1] - indptr[v])
     for i, j in pairs:

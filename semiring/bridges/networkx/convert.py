@@ -11,7 +11,7 @@ import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
-from semiring.io.networkx_arrays import Column, Neighbours, attribute, edge_data, fill_adjacency, read_neighbours
+from semiring.io.networkx_arrays import Column, Neighbors, attribute, edge_data, fill_adjacency, read_neighbors
 
 from .graph import Graph, Source
 from .registry import refuse
@@ -87,18 +87,18 @@ def convert_from_nx(
         # dictionary that it is about to fill, which copies of the view share, is detached by clearing.
         nx._clear_cache(graph)
         graph.__networkx_cache__ = None
-    neighbours = read_neighbours(graph)
+    neighbors = read_neighbors(graph)
     columns: dict[Hashable, Column] = {}
     edge_dicts = None
     if preserve_edge_attrs:
-        edge_dicts = list(map(dict, edge_data(graph._adj, neighbours)))
+        edge_dicts = list(map(dict, edge_data(graph._adj, neighbors)))
     else:
         for attr, default in (edge_attrs or {}).items():
-            found = attribute(graph._adj, neighbours, attr)
+            found = attribute(graph._adj, neighbors, attr)
             if found is not None and default is not None:
                 found = Column(found.filled(default))
             elif found is None and default not in (None, 1):
-                found = Column(np.full(len(neighbours.cols), default))
+                found = Column(np.full(len(neighbors.cols), default))
             if found is not None:
                 columns[attr] = found
     node_data: list[dict[Any, Any]] | None = None
@@ -114,7 +114,7 @@ def convert_from_nx(
             for data in graph._node.values()
         ]
     return Graph(
-        neighbours,
+        neighbors,
         columns=columns,
         edge_dicts=edge_dicts,
         node_data=node_data,
@@ -131,7 +131,7 @@ def is_view(graph: Any) -> bool:
 
 
 def _has_own_adjacency(kind: type) -> bool:
-    """Return whether a subclass computes its neighbours, which are then not those of its dictionaries."""
+    """Return whether a subclass computes its neighbors, which are then not those of its dictionaries."""
     return any(
         getattr(kind, method) not in {getattr(known, method) for known in _KINDS.values()}
         for method in ("__getitem__", "adjacency", "neighbors")
@@ -149,7 +149,7 @@ def convert_to_nx(result: Any, *, name: str | None = None) -> Any:
         made._node.update((node, {}) for node in G.nodes)
     else:
         made._node.update(zip(G.nodes, map(dict, G.node_data), strict=True))
-    fill_adjacency(made, G.neighbours, G.columns, G.edge_dicts)
+    fill_adjacency(made, G.neighbors, G.columns, G.edge_dicts)
     return made
 
 
@@ -168,8 +168,8 @@ def whole(G: Graph) -> Graph:
     if G.source is None or (G.edge_dicts is not None and G.node_data is not None):
         return G
     return Graph(
-        G.neighbours,
-        edge_dicts=list(edge_data(G.source.adjacency, G.neighbours)),
+        G.neighbors,
+        edge_dicts=list(edge_data(G.source.adjacency, G.neighbors)),
         node_data=list(G.source.nodes.values()),
         graph=G.source.graph,
     )
@@ -201,12 +201,12 @@ def subgraph(G: Graph, nodes: NDArray[np.bool_], slots: NDArray[Any] | None = No
 
 
 def added(G: Graph, edges: NDArray[np.int64], chosen: NDArray[np.int64] | None = None) -> Graph:
-    """Return the graph of some edges, one slot each, whose neighbours are in the order of adding these edges.
+    """Return the graph of some edges, one slot each, whose neighbors are in the order of adding these edges.
 
-    An undirected graph that NetworkX copies edge by edge lists first the neighbours before a node.  `chosen` are the
+    An undirected graph that NetworkX copies edge by edge lists first the neighbors before a node.  `chosen` are the
     rows to keep, which the edges must join.
     """
-    tails, heads, old = G.rows[edges], G.cols[edges], G.neighbours
+    tails, heads, old = G.rows[edges], G.cols[edges], G.neighbors
     nodes, data = G.nodes, G.node_data
     if chosen is not None and chosen.size < len(G):
         place = np.empty(len(G), np.int64)
@@ -226,7 +226,7 @@ def added(G: Graph, edges: NDArray[np.int64], chosen: NDArray[np.int64] | None =
 
 def joined(
     nodes: list[Hashable], directed: bool, tails: NDArray[np.int64], heads: NDArray[np.int64], *, numbered: bool = False
-) -> tuple[Neighbours, NDArray[np.int64]]:
+) -> tuple[Neighbors, NDArray[np.int64]]:
     """Return the adjacency made by adding edges in their order, and the number of the edge of each slot."""
     number = np.arange(tails.size)
     if not directed:
@@ -235,10 +235,10 @@ def joined(
         number = np.append(number, twice)
     order = np.lexsort((number, tails))
     indptr = np.append(0, np.cumsum(np.bincount(tails, minlength=len(nodes))))
-    return Neighbours(nodes, numbered, directed, indptr, heads[order]), number[order]
+    return Neighbors(nodes, numbered, directed, indptr, heads[order]), number[order]
 
 
 def every_edge(G: Graph) -> NDArray[np.int64]:
     """Return one slot of each edge, in the order of NetworkX."""
-    once = G.neighbours.once
+    once = G.neighbors.once
     return np.arange(len(G.cols)) if once is None else np.flatnonzero(once)

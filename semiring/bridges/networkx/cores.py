@@ -11,7 +11,7 @@ from .graph import Graph
 def directed_cores(G: Graph) -> NDArray[np.int64]:
     """Return the core numbers by in- and out-degree: an edge in both directions counts twice.
 
-    A round removes all rows that have at most k neighbours left, where k increases to the fewest that any row has.
+    A round removes all rows that have at most k neighbors left, where k increases to the fewest that any row has.
     """
     ends = np.concatenate([G.rows, G.cols]), np.concatenate([G.cols, G.rows])
     cols = ends[1][np.argsort(ends[0], kind="stable")]

@@ -71,7 +71,7 @@ def _currents(G: Graph, weight: Any, C: NDArray[np.float64]) -> Iterator[tuple[A
 
 
 def _edges(G: Graph) -> Any:
-    return slice(None) if G.neighbours.once is None else G.neighbours.once
+    return slice(None) if G.neighbors.once is None else G.neighbors.once
 
 
 def _throughput(currents: NDArray[np.float64]) -> NDArray[np.float64]:

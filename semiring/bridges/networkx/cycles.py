@@ -1,4 +1,4 @@
-"""The shortest cycle, diameters by two searches, and the centre of a tree."""
+"""The shortest cycle, diameters by two searches, and the center of a tree."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .search import breadth_first
 def girth(G: Graph) -> float:
     """Return the length of a shortest cycle; infinite without cycles.
 
-    A cycle of three edges is a triangle, one of four edges two nodes with two common neighbours.  For others an edge
+    A cycle of three edges is a triangle, one of four edges two nodes with two common neighbors.  For others an edge
     (u, v) that is not in the tree of a search closes a walk of d(u) + d(v) + 1 edges, which from a node of a shortest
     cycle is that cycle.
     """
@@ -92,11 +92,11 @@ def find_cycle(G: Graph, source: Any = None, orientation: Any = None) -> list[tu
         raise refuse("cycles against the directions of edges")
     from .depth_first_kernel import first_cycle
 
-    indptr, rows, cols, n = G.neighbours.indptr, G.rows, G.cols, len(G)
+    indptr, rows, cols, n = G.neighbors.indptr, G.rows, G.cols, len(G)
     if G.is_directed():
         edge = np.arange(len(cols))
     elif G.is_multigraph():
-        edge = G.neighbours.edge
+        edge = G.neighbors.edge
     else:
         edge = np.minimum(rows, cols) * n + np.maximum(rows, cols)
     path = np.empty(n, np.int64)
@@ -105,5 +105,5 @@ def find_cycle(G: Graph, source: Any = None, orientation: Any = None) -> list[tu
         raise nx.exception.NetworkXNoCycle("No cycle found.")
     slots = path[first:last]
     ends = G.labels(rows[slots]), G.labels(cols[slots])
-    keys = G.neighbours.keys
+    keys = G.neighbors.keys
     return list(zip(*ends, *([] if keys is None else [map(keys.__getitem__, slots.tolist())]), strict=True))

@@ -46,7 +46,7 @@ def _generations(G: Graph) -> list[NDArray[np.int64]]:
     except GraphProperty:
         raise nx.NetworkXUnfeasible(_CYCLE) from None
     found: list[NDArray[np.int64]] = [np.flatnonzero(number == 0)] if len(G) else []
-    indptr, cols, n = G.neighbours.indptr, G.cols, len(G)
+    indptr, cols, n = G.neighbors.indptr, G.cols, len(G)
     place = np.empty(n, np.int64)
     for level in range(int(number.max()) if n else 0):
         rows = found[-1]

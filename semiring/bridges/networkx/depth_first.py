@@ -15,9 +15,9 @@ from .registry import implements, refuse
 _LABELS = ("forward", "nontree", "reverse", "reverse-depth_limit")
 
 
-def distinct_neighbours(G: Graph) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def distinct_neighbors(G: Graph) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return offsets and columns of the slots, where parallel edges are one."""
-    indptr, cols, rows = G.neighbours.indptr, G.cols, G.rows
+    indptr, cols, rows = G.neighbors.indptr, G.cols, G.rows
     if not G.is_multigraph():
         return indptr, cols
     first = np.append(True, (rows[1:] != rows[:-1]) | (cols[1:] != cols[:-1]))[: len(cols)]
@@ -30,7 +30,7 @@ def depth_first(
     """Return parents, children and kinds of the steps of a search from each start that is not reached yet."""
     from .depth_first_kernel import walk
 
-    indptr, cols = distinct_neighbours(G)
+    indptr, cols = distinct_neighbors(G)
     most = 2 * len(G) + (0 if tree_only else len(cols))
     steps, labels = np.empty((most, 2), np.int64), np.empty(most, np.int8)
     deepest = len(G) if limit is None else int(np.ceil(min(max(limit, 0), len(G))))
@@ -63,7 +63,7 @@ def _steps(
 
 def _plain(sort_neighbors: Any) -> None:
     if sort_neighbors is not None:
-        raise refuse("neighbours in an order given by a function")
+        raise refuse("neighbors in an order given by a function")
 
 
 def _edges(G: Graph, source: Any, depth_limit: Any) -> Iterator[tuple[Node, Node]]:
@@ -142,8 +142,8 @@ def dfs_labeled_edges(
     """Yield (parent, child, label) for each step of a search."""
     _plain(sort_neighbors)
 
-    def labelled() -> Iterator[tuple[Node, Node, str]]:
+    def labeled() -> Iterator[tuple[Node, Node, str]]:
         parents, children, labels = _steps(G, source, depth_limit, tree_only=False)
         yield from zip(G.labels(parents), G.labels(children), map(_LABELS.__getitem__, labels.tolist()), strict=True)
 
-    return labelled()
+    return labeled()

@@ -35,8 +35,8 @@ def line_graph(G: Graph, create_using: Any = None) -> nx.Graph:
     plain_class(G)
     edges = every_edge(G)
     parts: list[list[Any]] = [G.labels(G.rows[edges]), G.labels(G.cols[edges])]
-    if G.neighbours.keys is not None:
-        parts.append([G.neighbours.keys[slot] for slot in edges.tolist()])
+    if G.neighbors.keys is not None:
+        parts.append([G.neighbors.keys[slot] for slot in edges.tolist()])
     names: list[Node] = list(zip(*parts, strict=True))
     if not G.is_directed():
         n, m = len(G), edges.size
@@ -45,7 +45,7 @@ def line_graph(G: Graph, create_using: Any = None) -> nx.Graph:
         L = at.mxm(at.T, "any_pair").select("triu", 1)
         tails, heads, _ = L.to_coo(device="cpu")
         return _graph(names, False, np.asarray(tails), np.asarray(heads), G.is_multigraph())
-    tails, heads = out_slots(G.neighbours.indptr, G.cols)
+    tails, heads = out_slots(G.neighbors.indptr, G.cols)
     # NetworkX adds an edge of the graph, and then those that continue it.
     seen = np.concatenate([edges, heads])[np.argsort(np.concatenate([edges, tails]), kind="stable")]
     listed, first = np.unique(seen, return_index=True)
@@ -113,4 +113,4 @@ def stochastic_graph(G: Graph, copy: bool = True, weight: Any = "weight") -> nx.
     shares = np.divide(lengths, sums, out=np.zeros(len(sums)), where=sums != 0).tolist()
     data = map(G.edge_attributes, range(len(shares))) if G.edge_dicts is None else G.edge_dicts
     dicts = [{**attributes, weight: share} for attributes, share in zip(data, shares, strict=True)]
-    return convert_to_nx(Graph(G.neighbours, edge_dicts=dicts, node_data=G.node_data, graph=G.graph))
+    return convert_to_nx(Graph(G.neighbors, edge_dicts=dicts, node_data=G.node_data, graph=G.graph))

@@ -42,7 +42,7 @@ def partitions(
     before = _modularity(level, np.arange(level.n), total, resolution)
     labels: NDArray[np.int64] | None = None
     while True:
-        indptr, near, sums = _neighbours(level)
+        indptr, near, sums = _neighbors(level)
         order = list(range(level.n))
         seed.shuffle(order)
         community = np.arange(level.n)
@@ -80,8 +80,8 @@ def _merged(
     return _Level(n, tails[chosen], heads[chosen], sums, chosen)
 
 
-def _neighbours(level: _Level) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-    """Return offsets, neighbours in either direction, and sums of weights: successors first, without self-loops."""
+def _neighbors(level: _Level) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+    """Return offsets, neighbors in either direction, and sums of weights: successors first, without self-loops."""
     other = np.flatnonzero(level.tails != level.heads)
     back = other[np.argsort(level.added[other], kind="stable")]
     ends = np.concatenate([level.tails[other], level.heads[back]])

@@ -25,7 +25,7 @@ def move(
 ) -> int:
     """Move vertices, in `order`, to the community of the highest gain until none moves; return the number of moves.
 
-    near: the neighbours of a vertex in either direction, each once, with the sum of the weights.  leaving, entering:
+    near: the neighbors of a vertex in either direction, each once, with the sum of the weights.  leaving, entering:
     the degrees by weight.  squared: the square of the total weight.  community: of each vertex at first its own number.
     """
     n = len(indptr) - 1

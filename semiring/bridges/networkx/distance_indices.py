@@ -1,4 +1,4 @@
-"""Sums of distances over all pairs: topological indices, barycentre, vitality, Voronoi cells."""
+"""Sums of distances over all pairs: topological indices, barycenter, vitality, Voronoi cells."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def _without(G: Graph, row: int | None) -> Graph:
 
 @implements()
 def voronoi_cells(G: Graph, center_nodes: Any, weight: Any = "weight") -> dict[Node, set[Node]]:
-    """Return for each centre the nodes of which it is the nearest; also those that none reaches."""
+    """Return for each center the nodes of which it is the nearest; also those that none reaches."""
     rows = _sources(G, center_nodes)
     check_lengths(G, weight)
     search, _ = shortest(G, rows, weight)
@@ -101,8 +101,8 @@ def voronoi_cells(G: Graph, center_nodes: Any, weight: Any = "weight") -> dict[N
     while not np.array_equal(following := root[root], root):
         root = following
     cells: dict[Node, set[Node]] = {node: set() for node in G.labels(rows)}
-    for centre, node in zip(G.labels(root[search.order]), G.labels(search.order), strict=True):
-        cells[centre].add(node)
+    for center, node in zip(G.labels(root[search.order]), G.labels(search.order), strict=True):
+        cells[center].add(node)
     if search.order.size < len(G):
         cells["unreachable"] = set(G) - set(G.labels(search.order))
     return cells

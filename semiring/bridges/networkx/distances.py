@@ -184,7 +184,7 @@ def global_efficiency(G: Graph) -> float:
 
 @implements()
 def local_efficiency(G: Graph) -> float:
-    """Return the mean over the nodes of the efficiency of the graph of their neighbours."""
+    """Return the mean over the nodes of the efficiency of the graph of their neighbors."""
     if G.loops or G.is_multigraph():
         raise refuse("local efficiency of a multigraph or a graph with self-loops")
     if len(G) == 0:

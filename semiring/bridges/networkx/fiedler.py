@@ -36,7 +36,7 @@ def _graph(G: Graph, weight: Any) -> Matrix:
 
 def _fiedler(A: Matrix, normalized: bool, tol: float, method: str, seed: Any) -> Any:
     if normalized:
-        raise refuse("the normalised Laplacian")
+        raise refuse("the normalized Laplacian")
     if method not in _METHODS:
         raise nx.NetworkXError(f"unknown method {method!r}.")
     try:

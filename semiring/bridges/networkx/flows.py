@@ -129,15 +129,15 @@ def maximum_flow(
     G = flowG
     found = _flow(G, _s, _t, capacity, flow_func, kwargs)
     flow: dict[Node, dict[Node, Any]] = {node: {} for node in G.nodes}
-    for node, neighbour in zip(G.labels(G.rows), G.labels(G.cols), strict=True):
-        flow[node][neighbour] = 0
+    for node, neighbor in zip(G.labels(G.rows), G.labels(G.cols), strict=True):
+        flow[node][neighbor] = 0
     rows, cols, values = found.flow.to_coo(device="cpu")
     values = np.broadcast_to(np.asarray(values), np.asarray(rows).shape)
-    for node, neighbour, value in zip(
+    for node, neighbor, value in zip(
         G.labels(np.asarray(rows)), G.labels(np.asarray(cols)), values.tolist(), strict=True
     ):
         if value > 0:
-            flow[node][neighbour] = value
+            flow[node][neighbor] = value
     return _number(found.value), flow
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semiring import Matrix, Vector
-from semiring.io.networkx_arrays import Column, Neighbours, column_of, objects_of, read_column
+from semiring.io.networkx_arrays import Column, Neighbors, column_of, objects_of, read_column
 
 from .settings import device
 
@@ -22,7 +22,7 @@ _LARGEST_SUM = 2**62
 
 
 class Source(NamedTuple):
-    """The dictionaries of the graph of NetworkX that a graph was converted from: of neighbours, nodes and itself."""
+    """The dictionaries of the graph of NetworkX that a graph was converted from: of neighbors, nodes and itself."""
 
     adjacency: Mapping[Node, Any]
     nodes: Mapping[Node, dict[Any, Any]]
@@ -34,9 +34,9 @@ class Graph:
 
     Parameters
     ----------
-    neighbours : Neighbours
+    neighbors : Neighbors
     columns : dict of edge attribute: Column
-        One value for each slot of `neighbours`.
+        One value for each slot of `neighbors`.
     edge_dicts : list of dict, optional
         All attributes of each edge, where all are kept; then `columns` is empty.
     node_data : list of dict, optional
@@ -58,7 +58,7 @@ class Graph:
 
     def __init__(
         self,
-        neighbours: Neighbours,
+        neighbors: Neighbors,
         *,
         columns: Mapping[Any, Column] | None = None,
         edge_dicts: list[dict[Any, Any]] | None = None,
@@ -68,7 +68,7 @@ class Graph:
         source: Source | None = None,
     ) -> None:
         self.__networkx_cache__: dict[str, Any] = {}
-        self.neighbours = neighbours
+        self.neighbors = neighbors
         self.columns = dict(columns or {})
         self.edge_dicts = edge_dicts
         self.node_data = node_data
@@ -78,10 +78,10 @@ class Graph:
         self._matrices: dict[Any, Any] = {}
 
     def __len__(self) -> int:
-        return len(self.neighbours.nodes)
+        return len(self.neighbors.nodes)
 
     def __iter__(self) -> Iterator[Node]:
-        return iter(self.neighbours.nodes)
+        return iter(self.neighbors.nodes)
 
     def __contains__(self, node: object) -> bool:
         try:
@@ -90,7 +90,7 @@ class Graph:
             return False
 
     def __str__(self) -> str:
-        kind = f"{'Multi' if self.is_multigraph() else ''}{'Di' if self.neighbours.directed else ''}Graph"
+        kind = f"{'Multi' if self.is_multigraph() else ''}{'Di' if self.neighbors.directed else ''}Graph"
         return f"semiring {kind} with {len(self)} nodes and {self.number_of_edges()} edges"
 
     def __repr__(self) -> str:
@@ -103,16 +103,16 @@ class Graph:
 
     def is_directed(self) -> bool:
         """Return whether edges have a direction."""
-        return self.neighbours.directed
+        return self.neighbors.directed
 
     def is_multigraph(self) -> bool:
         """Return whether parallel edges are kept apart."""
-        return self.neighbours.keys is not None
+        return self.neighbors.keys is not None
 
     @property
     def nodes(self) -> list[Node]:
         """The nodes, in the order of NetworkX: node i is row i of the matrices."""
-        return self.neighbours.nodes
+        return self.neighbors.nodes
 
     def number_of_nodes(self) -> int:
         """Return the number of nodes."""
@@ -122,23 +122,23 @@ class Graph:
 
     def number_of_edges(self) -> int:
         """Return the number of edges, parallel ones and self-loops included."""
-        slots = len(self.neighbours.cols)
-        return slots if self.neighbours.directed else (slots + self.loops) // 2
+        slots = len(self.neighbors.cols)
+        return slots if self.neighbors.directed else (slots + self.loops) // 2
 
     @cached_property
     def loops(self) -> int:
         """The number of self-loops."""
-        return int(np.count_nonzero(self.rows == self.neighbours.cols))
+        return int(np.count_nonzero(self.rows == self.neighbors.cols))
 
     @property
     def rows(self) -> NDArray[np.int64]:
         """The row of each slot."""
-        return self.neighbours.rows
+        return self.neighbors.rows
 
     @property
     def cols(self) -> NDArray[np.int64]:
         """The column of each slot."""
-        return self.neighbours.cols
+        return self.neighbors.cols
 
     @cached_property
     def index(self) -> dict[Node, int]:
@@ -168,7 +168,7 @@ class Graph:
     def labels(self, rows: NDArray[Any] | Sequence[int]) -> list[Node]:
         """Return the nodes of rows."""
         numbers: list[int] = rows.tolist() if isinstance(rows, np.ndarray) else list(rows)
-        return list(numbers) if self.neighbours.numbered else list(map(self.nodes.__getitem__, numbers))
+        return list(numbers) if self.neighbors.numbered else list(map(self.nodes.__getitem__, numbers))
 
     def by_node(self, values: Vector | NDArray[Any] | Iterable[Any]) -> dict[Node, Any]:
         """Return ``{node: value}`` in the order of the nodes, for one value for each."""
@@ -196,7 +196,7 @@ class Graph:
 
     def edge_rows(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the ends of each edge, in the order of NetworkX."""
-        once = self.neighbours.once
+        once = self.neighbors.once
         return (self.rows, self.cols) if once is None else (self.rows[once], self.cols[once])
 
     def edges(self) -> list[tuple[Node, Node]]:
@@ -207,7 +207,7 @@ class Graph:
     def edge_attributes(self, slot: int) -> dict[Any, Any]:
         """Return the attributes of the edge of a slot, as a new dictionary."""
         if self.edge_dicts is not None:
-            return dict(self.edge_dicts[int(self.neighbours.edge[slot])])
+            return dict(self.edge_dicts[int(self.neighbors.edge[slot])])
         return {
             name: column.values[slot].item() if isinstance(column.values[slot], np.generic) else column.values[slot]
             for name, column in self.columns.items()
@@ -220,7 +220,7 @@ class Graph:
             return self.columns.get(name)
         found = read_column(objects_of(self.edge_dicts, len(self.edge_dicts)), name)
         if found is not None:
-            self.columns[name] = found = found[self.neighbours.edge]
+            self.columns[name] = found = found[self.neighbors.edge]
         return found
 
     def weights(self, name: Any, default: Any = 1) -> NDArray[Any] | None:
@@ -265,7 +265,7 @@ class Graph:
     def degrees(self, direction: str = "both") -> NDArray[np.int64]:
         """Return the degree of each row: ``"in"``, ``"out"`` or ``"both"``, where a self-loop counts twice."""
         n = len(self)
-        out: NDArray[np.int64] = np.diff(self.neighbours.indptr)
+        out: NDArray[np.int64] = np.diff(self.neighbors.indptr)
         if direction == "out":
             return out
         if self.is_directed():
@@ -299,7 +299,7 @@ class Graph:
     @property
     def undirected_structure(self) -> Matrix:
         """A(u, v) = true where an edge joins u and v, in either direction."""
-        if not self.neighbours.directed:
+        if not self.neighbors.directed:
             return self.structure
         made: Matrix = self.kept("undirected", lambda: self.structure.ewise_add(self.structure.T, "any").wait())
         return made
@@ -318,11 +318,11 @@ class Graph:
         return self._matrix(values, combine)
 
     def _matrix(self, values: Any, combine: str) -> Matrix:
-        n, neighbours = len(self), self.neighbours
+        n, neighbors = len(self), self.neighbors
         if self.is_multigraph() and combine == "plus" and not isinstance(values, np.ndarray):
-            values = np.full(len(neighbours.cols), values)
+            values = np.full(len(neighbors.cols), values)
         return Matrix.from_csr(
-            neighbours.indptr, neighbours.cols, values, ncols=n, copy=False, device=self.device,
+            neighbors.indptr, neighbors.cols, values, ncols=n, copy=False, device=self.device,
             dup_op=combine if self.is_multigraph() else None,
         ).wait()  # fmt: skip
 

@@ -40,7 +40,7 @@ def _rows(v: Vector) -> Any:
 
 @implements()
 def constraint(G: Graph, nodes: Any = None, weight: Any = None) -> dict[Node, float]:
-    """Return the sum over the neighbours v of u of (P(u, v) + (P P)(u, v))**2; NaN without neighbours."""
+    """Return the sum over the neighbors v of u of (P(u, v) + (P P)(u, v))**2; NaN without neighbors."""
     if nodes is not None:
         raise refuse("the constraint of some nodes")
     M = _mutual(G, weight)
@@ -55,7 +55,7 @@ def constraint(G: Graph, nodes: Any = None, weight: Any = None) -> dict[Node, fl
 
 @implements()
 def effective_size(G: Graph, nodes: Any = None, weight: Any = None) -> dict[Node, float]:
-    """Return the number of neighbours of u less what is redundant among them; NaN without neighbours."""
+    """Return the number of neighbors of u less what is redundant among them; NaN without neighbors."""
     if nodes is not None:
         raise refuse("the effective size of some nodes")
     M = _mutual(G, weight)

@@ -95,7 +95,7 @@ def hits(
     if max_iter <= 0:
         raise nx.PowerIterationFailedConvergence(max_iter)
     if not normalized:
-        raise refuse("hubs and authorities that are not normalised")
+        raise refuse("hubs and authorities that are not normalized")
     if not len(G.cols):
         raise refuse("hubs and authorities without edges")
     start = None if nstart is None else as_vector(G, nstart)

@@ -1,4 +1,4 @@
-"""Matrices of a graph as arrays: incidence, modularity, normalised Laplacian, Bethe Hessian."""
+"""Matrices of a graph as arrays: incidence, modularity, normalized Laplacian, Bethe Hessian."""
 
 from __future__ import annotations
 

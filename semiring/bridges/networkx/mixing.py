@@ -1,6 +1,6 @@
-"""Degrees and attributes at the two ends of an edge: mixing, assortativity, degrees of neighbours.
+"""Degrees and attributes at the two ends of an edge: mixing, assortativity, degrees of neighbors.
 
-A pair (x, y) belongs to each slot: the values of the node and of its neighbour.  Of an undirected graph an edge has two
+A pair (x, y) belongs to each slot: the values of the node and of its neighbor.  Of an undirected graph an edge has two
 slots, and so two pairs.
 """
 
@@ -217,7 +217,7 @@ def attribute_assortativity_coefficient(G: Graph, attribute: Any, nodes: Any = N
 def numeric_assortativity_coefficient(G: Graph, attribute: Any, nodes: Any = None) -> float:
     """Return the correlation of a number at the ends of an edge."""
     if nodes is not None:
-        raise refuse("assortativity of some nodes, whose neighbours NetworkX needs among them")
+        raise refuse("assortativity of some nodes, whose neighbors NetworkX needs among them")
     values = np.array([data[attribute] for data in G.node_data or [{}] * len(G)])
     if values.dtype.kind not in "iuf":
         raise refuse(f"node attribute {attribute!r} holds values that are not real numbers")
@@ -251,7 +251,7 @@ def _simple(G: Graph, weight: Any) -> None:
 def average_neighbor_degree(
     G: Graph, source: str = "out", target: str = "out", nodes: Any = None, weight: Any = None
 ) -> Any:
-    """Return the mean degree of the neighbours of each node."""
+    """Return the mean degree of the neighbors of each node."""
     for name, value in (("source", source), ("target", target)):
         if G.is_directed() and value not in _DIRECTIONS:
             raise nx.NetworkXError(f"{name} argument {value} must be 'in', 'out' or 'in+out'")
@@ -270,14 +270,14 @@ def average_neighbor_degree(
 def average_degree_connectivity(
     G: Graph, source: str = "in+out", target: str = "in+out", nodes: Any = None, weight: Any = None
 ) -> dict[Any, Any]:
-    """Return for each degree the mean degree of the neighbours of its nodes."""
+    """Return for each degree the mean degree of the neighbors of its nodes."""
     for name, value in (("source", source), ("target", target)):
         if G.is_directed() and value not in _DIRECTIONS:
             raise nx.NetworkXError(f'{name} must be one of "in", "out", or "in+out"')
     if not G.is_directed() and (source, target) != ("in+out", "in+out"):
         raise nx.NetworkXError("source and target arguments are only supported for directed graphs")
     if G.is_multigraph():
-        raise refuse("degrees of the neighbours in a multigraph, each of which counts once")
+        raise refuse("degrees of the neighbors in a multigraph, each of which counts once")
     own, other = (end if end in ("in", "out") else "both" for end in (source, target))
     rows, cols = (G.cols, G.rows) if own == "in" and G.is_directed() else (G.rows, G.cols)
     values, reached = G.weights(weight), G.degrees(other)[cols]

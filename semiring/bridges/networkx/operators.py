@@ -11,7 +11,7 @@ import networkx as nx
 import numpy as np
 from scipy import sparse
 
-from semiring.io.networkx_arrays import Neighbours
+from semiring.io.networkx_arrays import Neighbors
 
 from .convert import added, convert_to_nx, deep, every_edge, plain_class, whole
 from .graph import Graph, Node
@@ -31,7 +31,7 @@ def complement(G: Graph) -> nx.Graph:
     np.fill_diagonal(missing, False)
     rows, cols = np.nonzero(missing)
     indptr = np.append(0, np.cumsum(np.bincount(rows, minlength=n)))
-    part = Neighbours(G.nodes, G.neighbours.numbered, G.is_directed(), indptr, cols)
+    part = Neighbors(G.nodes, G.neighbors.numbered, G.is_directed(), indptr, cols)
     return convert_to_nx(Graph(part))
 
 
@@ -45,11 +45,11 @@ def reverse(G: Graph, copy: bool = True) -> nx.DiGraph:
     G = whole(G)
     indptr, cols = adjacency(G, reverse=True)
     slots = np.argsort(G.cols, kind="stable").tolist()
-    keys, dicts = G.neighbours.keys, deep(G.edge_dicts)
+    keys, dicts = G.neighbors.keys, deep(G.edge_dicts)
     return convert_to_nx(
         Graph(
-            Neighbours(
-                G.nodes, G.neighbours.numbered, True, indptr, cols, None if keys is None else [keys[s] for s in slots]
+            Neighbors(
+                G.nodes, G.neighbors.numbered, True, indptr, cols, None if keys is None else [keys[s] for s in slots]
             ),
             columns={name: column[slots] for name, column in G.columns.items()},
             edge_dicts=None if dicts is None else [dicts[slot] for slot in slots],
@@ -59,12 +59,12 @@ def reverse(G: Graph, copy: bool = True) -> nx.DiGraph:
     )
 
 
-def _relabelled(G: Graph, nodes: list[Node]) -> Graph:
+def _relabeled(G: Graph, nodes: list[Node]) -> Graph:
     G = whole(G)
     G = G if G.is_directed() else added(G, every_edge(G))
-    old = G.neighbours
+    old = G.neighbors
     return Graph(
-        Neighbours(nodes, False, old.directed, old.indptr, old.cols, old.keys),
+        Neighbors(nodes, False, old.directed, old.indptr, old.cols, old.keys),
         columns=G.columns,
         edge_dicts=G.edge_dicts,
         node_data=G.node_data,
@@ -81,7 +81,7 @@ def convert_node_labels_to_integers(
         if ordering in ("sorted", "increasing degree", "decreasing degree"):
             raise refuse("an order of the nodes")
         raise nx.NetworkXError(f"Unknown node ordering: {ordering}")
-    made = convert_to_nx(_relabelled(G, list(range(first_label, first_label + len(G)))))
+    made = convert_to_nx(_relabeled(G, list(range(first_label, first_label + len(G)))))
     if label_attribute is not None:
         for node, old in zip(made, G.nodes, strict=True):
             made._node[node][label_attribute] = old
@@ -92,22 +92,22 @@ def convert_node_labels_to_integers(
 def relabel_nodes(G: Graph, mapping: Any, copy: bool = True) -> nx.Graph:
     """Return the graph with other names of its nodes."""
     if not copy:
-        raise refuse("relabelling in place")
+        raise refuse("relabeling in place")
     if callable(mapping) and not isinstance(mapping, Mapping):
         nodes = [mapping(node) for node in G.nodes]
     else:
         nodes = [mapping.get(node, node) for node in G.nodes]
     if len(set(nodes)) != len(nodes):
         raise refuse("names that merge nodes")
-    return convert_to_nx(_relabelled(G, nodes))
+    return convert_to_nx(_relabeled(G, nodes))
 
 
 @implements()
 def to_dict_of_lists(G: Graph, nodelist: Any = None) -> dict[Node, list[Node]]:
-    """Return the list of the neighbours of each node."""
+    """Return the list of the neighbors of each node."""
     if nodelist is not None:
         raise refuse("some of the nodes")
-    labels, bounds = G.labels(G.cols), G.neighbours.indptr.tolist()
+    labels, bounds = G.labels(G.cols), G.neighbors.indptr.tolist()
     lists = (labels[start:end] for start, end in pairwise(bounds))
     return {node: list(dict.fromkeys(part)) for node, part in zip(G.nodes, lists, strict=True)}
 

@@ -1,4 +1,4 @@
-"""Link prediction: scores of pairs of nodes from their common neighbours."""
+"""Link prediction: scores of pairs of nodes from their common neighbors."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _pairs(G: Graph, ebunch: Any) -> tuple[list[tuple[Node, Node]], NDArray[np.i
 def _scores(G: Graph, ebunch: Any, score: Callable[[Matrix, Matrix], Matrix], *, same: bool) -> Scores:
     """Yield each pair with its score; `same`: whether a pair may be one node twice."""
     if G.loops:
-        raise refuse("common neighbours in a graph with self-loops")
+        raise refuse("common neighbors in a graph with self-loops")
     pairs, rows, cols = _pairs(G, ebunch)
     if not same and (rows == cols).any():
         raise refuse("the score of a node with itself")
@@ -57,19 +57,19 @@ def _scores(G: Graph, ebunch: Any, score: Callable[[Matrix, Matrix], Matrix], *,
 
 @implements()
 def jaccard_coefficient(G: Graph, ebunch: Any = None) -> Scores:
-    """Yield the share of the neighbours of two nodes that are common."""
+    """Yield the share of the neighbors of two nodes that are common."""
     return _scores(G, ebunch, sr.jaccard, same=True)
 
 
 @implements()
 def adamic_adar_index(G: Graph, ebunch: Any = None) -> Scores:
-    """Yield the sum of 1 / log(degree) over the common neighbours of two nodes."""
+    """Yield the sum of 1 / log(degree) over the common neighbors of two nodes."""
     return _scores(G, ebunch, sr.adamic_adar, same=False)
 
 
 @implements()
 def resource_allocation_index(G: Graph, ebunch: Any = None) -> Scores:
-    """Yield the sum of 1 / degree over the common neighbours of two nodes."""
+    """Yield the sum of 1 / degree over the common neighbors of two nodes."""
     return _scores(G, ebunch, sr.resource_allocation, same=False)
 
 
@@ -84,7 +84,7 @@ def preferential_attachment(G: Graph, ebunch: Any = None) -> Scores:
 
 @implements()
 def common_neighbor_centrality(G: Graph, ebunch: Any = None, alpha: float = 0.8) -> Scores:
-    """Yield alpha * the number of common neighbours + (1 - alpha) n / distance."""
+    """Yield alpha * the number of common neighbors + (1 - alpha) n / distance."""
     if alpha == 1:
         return _scores(G, ebunch, sr.common_neighbors, same=False)
     pairs, rows, cols = _pairs(G, ebunch)
@@ -114,13 +114,13 @@ def _inside(G: Graph, community: NDArray[np.int64]) -> Matrix:
 
 
 def _count(A: Matrix, pairs: Matrix) -> Matrix:
-    """Return the number of common neighbours of each pair."""
+    """Return the number of common neighbors of each pair."""
     return A.mxm(A, "plus_pair", mask=pairs.S).wait()
 
 
 @implements()
 def cn_soundarajan_hopcroft(G: Graph, ebunch: Any = None, community: Any = "community") -> Scores:
-    """Yield the number of common neighbours, where those in the community of both nodes count twice."""
+    """Yield the number of common neighbors, where those in the community of both nodes count twice."""
     inside = _inside(G, _communities(G, community))
 
     def score(A: Matrix, pairs: Matrix) -> Matrix:
@@ -131,7 +131,7 @@ def cn_soundarajan_hopcroft(G: Graph, ebunch: Any = None, community: Any = "comm
 
 @implements()
 def ra_index_soundarajan_hopcroft(G: Graph, ebunch: Any = None, community: Any = "community") -> Scores:
-    """Yield the sum of 1 / degree over the common neighbours in the community of both nodes."""
+    """Yield the sum of 1 / degree over the common neighbors in the community of both nodes."""
     inside = _inside(G, _communities(G, community))
 
     def score(A: Matrix, pairs: Matrix) -> Matrix:
@@ -143,7 +143,7 @@ def ra_index_soundarajan_hopcroft(G: Graph, ebunch: Any = None, community: Any =
 
 @implements()
 def within_inter_cluster(G: Graph, ebunch: Any = None, delta: float = 0.001, community: Any = "community") -> Scores:
-    """Yield the number of common neighbours in the community of both nodes / (that of the others + delta)."""
+    """Yield the number of common neighbors in the community of both nodes / (that of the others + delta)."""
     if delta <= 0:
         raise nx.NetworkXAlgorithmError("Delta must be greater than zero")
     inside = _inside(G, _communities(G, community))

@@ -1,4 +1,4 @@
-"""Projections of a bipartite graph onto one set of nodes: two nodes are joined if they have a common neighbour."""
+"""Projections of a bipartite graph onto one set of nodes: two nodes are joined if they have a common neighbor."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from .registry import implements, refuse
 
 
 class Joined(NamedTuple):
-    """The pairs of nodes with common neighbours.
+    """The pairs of nodes with common neighbors.
 
     Attributes
     ----------
     graph : of NetworkX, with the nodes, and without edges
     first, second : the ends of each pair, as nodes; of an undirected graph each pair is listed once
     rows, cols : the same as rows
-    values : what each pair sums over its common neighbours
+    values : what each pair sums over its common neighbors
     """
 
     graph: Any
@@ -41,7 +41,7 @@ class Joined(NamedTuple):
 
 
 def _joined(B: Graph, nodes: Any, shares: NDArray[Any] | None = None, *, multigraph: bool = False) -> Joined:
-    """Return the pairs of nodes, and the number of their common neighbours, or the sum of these shares of them."""
+    """Return the pairs of nodes, and the number of their common neighbors, or the sum of these shares of them."""
     listed = list(nodes)
     if len(set(listed)) < len(listed) or not all(node in B for node in listed):
         raise refuse("a projection onto nodes that are not in the graph, or that are listed twice")
@@ -80,20 +80,20 @@ def _check(B: Graph) -> None:
 
 @implements()
 def projected_graph(B: Graph, nodes: Any, multigraph: bool = False) -> Any:
-    """Return the graph in which two nodes are joined by an edge, or by one for each common neighbour."""
+    """Return the graph in which two nodes are joined by an edge, or by one for each common neighbor."""
     if B.is_multigraph():
         raise nx.NetworkXError("not defined for multigraphs")
     found = _joined(B, nodes, multigraph=multigraph)
     if not multigraph:
         found.graph.add_edges_from(zip(found.first, found.second, strict=True))
         return found.graph
-    into, out = _neighbours(B, B.cols, B.rows), _neighbours(B, B.rows, B.cols)
+    into, out = _neighbors(B, B.cols, B.rows), _neighbors(B, B.rows, B.cols)
     for u, v, row, col in zip(found.first, found.second, found.rows.tolist(), found.cols.tolist(), strict=True):
         found.graph.add_edges_from((u, v, key) for key in out[row] & into[col])
     return found.graph
 
 
-def _neighbours(B: Graph, rows: NDArray[np.int64], cols: NDArray[np.int64]) -> list[set[Node]]:
+def _neighbors(B: Graph, rows: NDArray[np.int64], cols: NDArray[np.int64]) -> list[set[Node]]:
     sets: list[set[Node]] = [set() for _ in range(len(B))]
     for row, node in zip(rows.tolist(), B.labels(cols), strict=True):
         sets[row].add(node)
@@ -102,7 +102,7 @@ def _neighbours(B: Graph, rows: NDArray[np.int64], cols: NDArray[np.int64]) -> l
 
 @implements()
 def weighted_projected_graph(B: Graph, nodes: Any, ratio: bool = False) -> Any:
-    """Return the graph whose weights are the numbers of common neighbours, or their share of the other set."""
+    """Return the graph whose weights are the numbers of common neighbors, or their share of the other set."""
     _check(B)
     found, others = _joined(B, nodes), len(B) - len(nodes)
     if others < 1:
@@ -115,9 +115,9 @@ def weighted_projected_graph(B: Graph, nodes: Any, ratio: bool = False) -> Any:
 
 @implements()
 def collaboration_weighted_projected_graph(B: Graph, nodes: Any) -> Any:
-    """Return the graph whose weights are the sums of 1 / (degree - 1) over the common neighbours."""
+    """Return the graph whose weights are the sums of 1 / (degree - 1) over the common neighbors."""
     _check(B)
-    others = np.diff(B.neighbours.indptr) - 1.0
+    others = np.diff(B.neighbors.indptr) - 1.0
     shares = np.divide(1.0, others, out=np.zeros(len(B)), where=others > 0)
     found = _joined(B, nodes, shares)
     return found.with_weights(found.values)
@@ -125,7 +125,7 @@ def collaboration_weighted_projected_graph(B: Graph, nodes: Any) -> Any:
 
 @implements()
 def overlap_weighted_projected_graph(B: Graph, nodes: Any, jaccard: bool = True) -> Any:
-    """Return the graph whose weights are the common neighbours / all neighbours of both, or of the one with fewer."""
+    """Return the graph whose weights are the common neighbors / all neighbors of both, or of the one with fewer."""
     _check(B)
     found = _joined(B, nodes)
     one, other = B.degrees("out")[found.rows], B.degrees("in")[found.cols]

@@ -1,4 +1,4 @@
-"""Searches in the order of NetworkX: neighbours in the order of insertion, ties as its queue or heap breaks them."""
+"""Searches in the order of NetworkX: neighbors in the order of insertion, ties as its queue or heap breaks them."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Search(NamedTuple):
 def adjacency(G: Graph, reverse: bool = False) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return offsets and columns in the order of NetworkX; of predecessors, in the order of rows, if `reverse`."""
     if not (reverse and G.is_directed()):
-        return G.neighbours.indptr, G.cols
+        return G.neighbors.indptr, G.cols
     made: tuple[NDArray[np.int64], NDArray[np.int64]] = G.kept("predecessors", lambda: _predecessors(G)[:2])
     return made
 
@@ -180,9 +180,9 @@ def _by_steps(tight: Tight, sources: list[int], distance: NDArray[Any], n: int) 
     indptr = np.zeros(n + 1, np.int64)
     order = np.argsort(tight.rows, kind="stable")
     np.cumsum(np.bincount(tight.rows, minlength=n), out=indptr[1:])
-    from semiring.io.networkx_arrays import Neighbours
+    from semiring.io.networkx_arrays import Neighbors
 
-    found = breadth_first(Graph(Neighbours(list(range(n)), True, True, indptr, tight.cols[order])), sources)
+    found = breadth_first(Graph(Neighbors(list(range(n)), True, True, indptr, tight.cols[order])), sources)
     return Search(found.order, found.parent, distance)
 
 

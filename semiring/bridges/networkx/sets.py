@@ -77,18 +77,18 @@ implements(name="eppstein_matching")(hopcroft_karp_matching)
 
 def _tree_slots(G: Graph, weight: Any, minimum: bool) -> NDArray[np.int64]:
     """Return the first slots of the edges of a spanning forest of least or greatest weight, sorted by weight."""
-    if G.neighbours.once is None:
+    if G.neighbors.once is None:
         raise nx.NetworkXNotImplemented("not implemented for directed type")
     if not len(G.cols):
         return np.zeros(0, np.int64)
-    edges = np.flatnonzero(G.neighbours.once)
+    edges = np.flatnonzero(G.neighbors.once)
     values = G.weights(weight)
     lengths = np.zeros(len(edges)) if values is None else values[edges]
     order = np.argsort(lengths if minimum else -lengths, kind="stable")
     # Kruskal's algorithm takes edges of equal weight as they are listed: ranks make the forest the only one.
     rank = np.empty(len(edges), np.int64)
     rank[order] = np.arange(len(edges))
-    forest = sr.minimum_spanning_forest(G.of_slots(rank[G.neighbours.edge], "min"))
+    forest = sr.minimum_spanning_forest(G.of_slots(rank[G.neighbors.edge], "min"))
     chosen = distinct(np.asarray(forest.to_coo(device="cpu")[2]))
     slots: NDArray[np.int64] = edges[order[chosen]]
     return slots
@@ -107,8 +107,8 @@ def _spanning_edges(
     _check_algorithm(G, algorithm)
     slots = _tree_slots(G, weight, minimum)
     parts: list[list[Any]] = [G.labels(G.rows[slots]), G.labels(G.cols[slots])]
-    if G.neighbours.keys is not None and keys:
-        parts.append([G.neighbours.keys[slot] for slot in slots.tolist()])
+    if G.neighbors.keys is not None and keys:
+        parts.append([G.neighbors.keys[slot] for slot in slots.tolist()])
     if data:
         parts.append([G.edge_attributes(slot) for slot in slots.tolist()])
     return iter(list(zip(*parts, strict=True)))

@@ -1,4 +1,4 @@
-"""Similarity of nodes by the similarity of their neighbours."""
+"""Similarity of nodes by the similarity of their neighbors."""
 
 from __future__ import annotations
 

@@ -225,7 +225,7 @@ def mixing_expansion(G: Graph, S: Any, T: Any = None, weight: Any = None) -> flo
     return float(_crossing(G, S, T, weight) / (2 * G.number_of_edges()))
 
 
-def _neighbourhood(G: Graph, S: Any) -> NDArray[np.bool_]:
+def _neighborhood(G: Graph, S: Any) -> NDArray[np.bool_]:
     reached = np.zeros(len(G), np.bool_)
     reached[G.cols[_mask(G, S)[G.rows]]] = True
     return reached
@@ -233,30 +233,30 @@ def _neighbourhood(G: Graph, S: Any) -> NDArray[np.bool_]:
 
 @implements()
 def node_expansion(G: Graph, S: Any) -> float:
-    """Return the number of neighbours of a set / its size."""
+    """Return the number of neighbors of a set / its size."""
     if any(node not in G for node in S):
         raise refuse("nodes that are not in the graph")
-    return int(np.count_nonzero(_neighbourhood(G, S))) / len(S)
+    return int(np.count_nonzero(_neighborhood(G, S))) / len(S)
 
 
 @implements()
 def boundary_expansion(G: Graph, S: Any) -> float:
-    """Return the number of neighbours outside a set / its size."""
+    """Return the number of neighbors outside a set / its size."""
     return len(node_boundary(G, S)) / len(S)
 
 
 @implements()
 def node_boundary(G: Graph, nbunch1: Any, nbunch2: Any = None) -> set[Node]:
-    """Return the neighbours of a set outside it; of them those of a second set."""
-    outside = _neighbourhood(G, nbunch1) & ~_mask(G, nbunch1)
+    """Return the neighbors of a set outside it; of them those of a second set."""
+    outside = _neighborhood(G, nbunch1) & ~_mask(G, nbunch1)
     found = set(G.labels(np.flatnonzero(outside)))
     return found if nbunch2 is None else found & set(nbunch2)
 
 
 @implements()
 def is_dominating_set(G: Graph, nbunch: Any) -> bool:
-    """Return whether each node is in the set or a neighbour of it."""
-    return bool((_mask(G, nbunch) | _neighbourhood(G, nbunch)).all())
+    """Return whether each node is in the set or a neighbor of it."""
+    return bool((_mask(G, nbunch) | _neighborhood(G, nbunch)).all())
 
 
 @implements()

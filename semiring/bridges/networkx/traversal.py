@@ -11,7 +11,7 @@ import numpy as np
 
 from semiring import algorithms as sr
 
-from .depth_first import distinct_neighbours
+from .depth_first import distinct_neighbors
 from .graph import Graph, Node
 from .registry import implements, refuse
 from .search import Search, breadth_first, lengths, out_slots
@@ -33,7 +33,7 @@ def _edges(G: Graph, source: Node, depth_limit: float | None, reverse: bool = Fa
 
 def _plain(sort_neighbors: Any) -> None:
     if sort_neighbors is not None:
-        raise refuse("neighbours in an order given by a function")
+        raise refuse("neighbors in an order given by a function")
 
 
 @implements()
@@ -56,12 +56,12 @@ def generic_bfs_edges(
 
 @implements()
 def bfs_labeled_edges(G: Graph, sources: Any) -> Iterator[tuple[Node, Node, str]]:
-    """Yield (node, neighbour, label) for the edges in the order of a search, labelled by the distances of both."""
+    """Yield (node, neighbor, label) for the edges in the order of a search, labeled by the distances of both."""
     given = [sources] if sources in G else list(dict.fromkeys(sources))
     if any(node not in G for node in given):
         raise refuse("sources that are not in the graph")
     search = breadth_first(G, [G.index[node] for node in given])
-    indptr, cols = distinct_neighbours(G)
+    indptr, cols = distinct_neighbors(G)
     which, slots = out_slots(indptr, search.order)
     u, v = search.order[which], cols[slots]
     rank = np.empty(len(G), np.int64)

@@ -21,7 +21,7 @@ from semiring.ops import reports_memory
 from . import counts
 from .graph import draw, layout
 from .panels import frontier_panel
-from .style import BLUES, axes_for, labelled, plain, titled, width_points
+from .style import BLUES, axes_for, labeled, plain, titled, width_points
 
 __all__ = ["degree_distribution", "draw", "frontiers", "hist", "layout", "spy"]
 
@@ -57,7 +57,7 @@ def spy(A: Matrix, order: Any = None, *, resolution: int = 400, title: str | Non
 
     Notes
     -----
-    Cost O(nvals), with temporary arrays of 2^23 entries; with `order` also of nrows elements.  Synchronises, and copies
+    Cost O(nvals), with temporary arrays of 2^23 entries; with `order` also of nrows elements.  Synchronizes, and copies
     at most resolution^2 numbers from a GPU.
 
     Examples
@@ -105,7 +105,7 @@ def hist(x: Vector | Matrix, bins: int = 50, *, log: bool = False, title: str | 
 
     Notes
     -----
-    Values that are not finite are counted in the title.  Cost O(nvals).  Synchronises, and copies `bins` numbers from a
+    Values that are not finite are counted in the title.  Cost O(nvals).  Synchronizes, and copies `bins` numbers from a
     GPU.
 
     Examples
@@ -124,7 +124,7 @@ def hist(x: Vector | Matrix, bins: int = 50, *, log: bool = False, title: str | 
         axis.set_yscale("log", nonpositive="clip")
     rest = f", {found.not_finite} not finite" if found.not_finite else ""
     titled(axis, f"{_name(x)}{x.nvals:,} values{rest}" if title is None else title)
-    labelled(axis, f"value ({x.dtype})", "entries")
+    labeled(axis, f"value ({x.dtype})", "entries")
     plain(axis, grid="y")
     return axis
 
@@ -152,7 +152,7 @@ def degree_distribution(A: Matrix, *, by: str = "rows", title: str | None = None
     Notes
     -----
     Vertices of degree 0 have no place on the scale; the title counts them.  Cost O(nrows), by columns also O(nvals).
-    Synchronises, and copies the distinct degrees and their numbers from a GPU.
+    Synchronizes, and copies the distinct degrees and their numbers from a GPU.
 
     Examples
     --------
@@ -175,7 +175,7 @@ def degree_distribution(A: Matrix, *, by: str = "rows", title: str | None = None
     without = size - int(numbers.sum())
     rest = f", {without:,} without an edge" if without else ""
     titled(axis, f"{_name(A)}{size:,} vertices{rest}" if title is None else title)
-    labelled(axis, "edges that leave a vertex" if by == "rows" else "edges that enter a vertex", "vertices")
+    labeled(axis, "edges that leave a vertex" if by == "rows" else "edges that enter a vertex", "vertices")
     plain(axis, grid="both")
     return axis
 
@@ -206,7 +206,7 @@ def frontiers(levels: Any, A: Matrix | None = None, *, title: str | None = None,
 
     Notes
     -----
-    Cost O(n).  Synchronises, and copies one number for each level from a GPU, two with A.
+    Cost O(n).  Synchronizes, and copies one number for each level from a GPU, two with A.
 
     Examples
     --------
@@ -241,18 +241,18 @@ def _cells(axis: Any, A: Matrix, cells: counts.Cells, title: str) -> None:
 
     down, across = cells.counts.shape
     # One entry is visible on white, however many the fullest cell holds.
-    colours = LinearSegmentedColormap.from_list("entries", ["#9cc4dc", *BLUES]).with_extremes(bad="white")
+    colors = LinearSegmentedColormap.from_list("entries", ["#9cc4dc", *BLUES]).with_extremes(bad="white")
     shown = np.ma.masked_equal(cells.counts, 0)
     top = max(int(cells.counts.max(initial=1)), 2)
     extent = (-0.5, across * cells.width - 0.5, down * cells.height - 0.5, -0.5)
     if cells.counts.size:
-        axis.imshow(shown, cmap=colours, norm=LogNorm(1, top), extent=extent, interpolation="nearest", aspect="auto")
+        axis.imshow(shown, cmap=colors, norm=LogNorm(1, top), extent=extent, interpolation="nearest", aspect="auto")
     if A.nrows == A.ncols:
         axis.set_aspect("equal")
     axis.set_xlim(-0.5, max(A.ncols, 1) - 0.5)
     axis.set_ylim(max(A.nrows, 1) - 0.5, -0.5)
     titled(axis, title)
-    labelled(axis, "column", "row")
+    labeled(axis, "column", "row")
     plain(axis)
     for side in ("top", "right"):
         axis.spines[side].set_visible(True)

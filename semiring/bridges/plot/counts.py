@@ -32,7 +32,7 @@ def entries_in_cells(a: CSR, most: int, places: Array | None = None) -> Cells:
     """Count the entries in each cell of a grid of at most `most` by `most` cells.
 
     places: the new number of each row and column, for a square matrix in another order; None: as they are.
-    Cost O(nvals).  Synchronises.
+    Cost O(nvals).  Synchronizes.
     """
     height, width = (max(-(-size // most), 1) for size in a.shape)
     down, across = (-(-size // step) for size, step in zip(a.shape, (height, width), strict=True))
@@ -71,7 +71,7 @@ class Histogram(NamedTuple):
 def histogram(x: Any, bins: int) -> Histogram:
     """Count the values of a vector or a matrix in equal bins; integers of a small range in one bin each.
 
-    Cost O(nvals).  Synchronises.
+    Cost O(nvals).  Synchronizes.
     """
     store = x.store
     if store.dtype.kind not in "biuf":
@@ -111,7 +111,7 @@ def degrees_of_rows(a: CSR) -> Array:
 
 
 def distinct(values: Array) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """Return the distinct values, ascending, and how often each occurs.  Synchronises."""
+    """Return the distinct values, ascending, and how often each occurs.  Synchronizes."""
     found, counts = array_module(device_of(values)).unique(values, return_counts=True)
     return to_host(found), to_host(counts).astype(np.int64)
 
@@ -119,7 +119,7 @@ def distinct(values: Array) -> tuple[NDArray[Any], NDArray[np.int64]]:
 def sizes_of_levels(levels: Any, edges: Array | None = None) -> tuple[NDArray[np.int64], NDArray[np.int64] | None]:
     """Return the vertices of each level and, from the number of edges of each vertex, the edges that leave it.
 
-    levels: a Vector of integers from 0.  Synchronises.
+    levels: a Vector of integers from 0.  Synchronizes.
     """
     if levels.dtype.kind not in "iu":
         raise InvalidValue(f"frontiers: levels are integers, got {levels.dtype}")

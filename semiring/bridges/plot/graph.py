@@ -34,7 +34,7 @@ def layout(A: Matrix, *, seed: int = 0) -> Floats:
     Parameters
     ----------
     A : square Matrix of at most 1,000 rows; entry (i, j) is an edge from i to j
-    seed : of the small random displacements from which vertices with the same neighbours separate
+    seed : of the small random displacements from which vertices with the same neighbors separate
 
     Returns
     -------
@@ -49,7 +49,7 @@ def layout(A: Matrix, *, seed: int = 0) -> Floats:
 
     Notes
     -----
-    Cost O(n nvals) for the distances, and O(n^2) on the host for each of at most 200 steps.  Synchronises.
+    Cost O(n nvals) for the distances, and O(n^2) on the host for each of at most 200 steps.  Synchronizes.
     Source: Gansner, Koren, North, "Graph Drawing by Stress Majorization", 2004.
 
     Examples
@@ -102,7 +102,7 @@ def draw(
     Notes
     -----
     With `weights` edges are lines only if the values are symmetric too.  Cost of `semiring.plot.layout`, without
-    `positions`.  Synchronises, and copies the entries from a GPU.
+    `positions`.  Synchronizes, and copies the entries from a GPU.
 
     Examples
     --------

@@ -28,9 +28,9 @@ def frontier_panel(axis: Any, series: list[tuple[str, NDArray[np.int64]]], title
     levels = np.arange(depth)
     for name, values in series:
         drawn = np.where(values > 0, values, np.nan)  # the logarithm of 0 is not finite
-        colour, label = LINES[name]
+        color, label = LINES[name]
         marker = "o" if few else None
-        axis.plot(levels, drawn, color=colour, label=label, linewidth=1.6, marker=marker, markersize=4.5)
+        axis.plot(levels, drawn, color=color, label=label, linewidth=1.6, marker=marker, markersize=4.5)
     axis.set_yscale("log")
     top = max(int(values.max(initial=1)) for _, values in series)
     axis.set_ylim(0.7, top * 1.6)

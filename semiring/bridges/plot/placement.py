@@ -36,7 +36,7 @@ _ITERATIONS: Final = 60
 def placed(A: Matrix, seed: int) -> Floats:
     """Return n x 2 positions for the vertices of a square matrix, whose entries are edges in both directions.
 
-    Cost O(n nvals) for the distances, and O(n^2) on the host for each of at most 200 steps.  Synchronises.
+    Cost O(n nvals) for the distances, and O(n^2) on the host for each of at most 200 steps.  Synchronizes.
     """
     n = A.nrows
     if not n:
@@ -61,7 +61,7 @@ def _majorized(steps: Floats, rng: np.random.Generator) -> Floats:
     n = len(steps)
     if n == 1:
         return np.zeros((1, 2))
-    # Vertices with equal neighbours have equal positions of least stress on a line, which a step cannot separate.
+    # Vertices with equal neighbors have equal positions of least stress on a line, which a step cannot separate.
     x = _scaled(steps, rng) + rng.normal(scale=0.05, size=(n, 2))
     off = ~np.eye(n, dtype=bool)
     weights = np.zeros((n, n))
@@ -85,11 +85,11 @@ def _majorized(steps: Floats, rng: np.random.Generator) -> Floats:
 def _scaled(steps: Floats, rng: np.random.Generator) -> Floats:
     """Return the positions of classical scaling: of two large eigenvalues of -J D^2 J / 2, by subspace iteration."""
     squares = steps**2
-    centred = (squares.mean(axis=0) + squares.mean(axis=1)[:, None] - squares - squares.mean()) / 2
+    centered = (squares.mean(axis=0) + squares.mean(axis=1)[:, None] - squares - squares.mean()) / 2
     axes = rng.normal(size=(len(steps), 2))
     for _ in range(_ITERATIONS):
-        axes, _ = np.linalg.qr(centred @ axes)
-    values, turns = np.linalg.eigh(axes.T @ centred @ axes)
+        axes, _ = np.linalg.qr(centered @ axes)
+    values, turns = np.linalg.eigh(axes.T @ centered @ axes)
     x: Floats = (axes @ turns) * np.sqrt(np.maximum(values, 0))
     return x
 

@@ -1,4 +1,4 @@
-"""What all plots share: matplotlib, which is optional, the axes to draw on, and colours."""
+"""What all plots share: matplotlib, which is optional, the axes to draw on, and colors."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def width_points(axis: Any) -> float:
 
 
 def plain(axis: Any, *, grid: str = "") -> None:
-    """Draw axes without a box, in grey; grid: ``"x"``, ``"y"``, ``"both"``, or empty for none."""
+    """Draw axes without a box, in gray; grid: ``"x"``, ``"y"``, ``"both"``, or empty for none."""
     for side in ("top", "right"):
         axis.spines[side].set_visible(False)
     for side in ("left", "bottom"):
@@ -87,7 +87,7 @@ def titled(axis: Any, title: str) -> None:
     axis.set_title(lines, loc="left", color=INK, fontsize=_TITLE_SIZE)
 
 
-def labelled(axis: Any, x: str, y: str) -> None:
+def labeled(axis: Any, x: str, y: str) -> None:
     """Name both axes."""
     axis.set_xlabel(x, color=INK, fontsize=9)
     axis.set_ylabel(y, color=INK, fontsize=9)

@@ -53,7 +53,7 @@ _LISTED, _LISTED_BETWEEN_HOSTS = 1 / 8, 3 / 4
 def link(q: Link, grid: Grid) -> Any:
     """Hook by the entries of the block, and join the forests.
 
-    Positions in a row are those in the rows of a block, so each block has its own first neighbours.
+    Positions in a row are those in the rows of a block, so each block has its own first neighbors.
     """
     block = _block(q.pattern, grid)
     if q.skip is None:
@@ -66,7 +66,7 @@ def link(q: Link, grid: Grid) -> Any:
 
 @grid_rule(LinkSample)
 def link_sample(q: LinkSample, grid: Grid) -> LinkSampleResult:
-    """Hook every row to its first neighbours in each block."""
+    """Hook every row to its first neighbors in each block."""
     return LinkSampleResult(link(Link(q.forest, q.pattern, 0, q.count, None), grid), q.count)
 
 
@@ -84,7 +84,7 @@ def link_all(q: LinkAll, grid: Grid) -> Any:
     own = registry.run(Link(sample.store, block, sample.visited, None, skip), grid.engine)
     if grid.size == 1:
         return _piece(own, grid)
-    labels = set() if skip is None else {_number(skip)}  # synchronises
+    labels = set() if skip is None else {_number(skip)}  # synchronizes
     forest = _joined(own, None, grid, labels)
     roots = (
         to_host(dense_values(forest)[array_module(grid.local).asarray(sorted(labels), np.int64)])
@@ -165,7 +165,7 @@ def _frequent(forest: Full, rows: tuple[int, int], grid: Grid) -> ScalarResult:
 
 
 def _number(label: ScalarResult) -> int:
-    """Return a label on the host.  Synchronises if it is on the device."""
+    """Return a label on the host.  Synchronizes if it is on the device."""
     return int(cast(Any, label() if callable(label) else label))
 
 
@@ -193,12 +193,12 @@ def _joined(forest: Full, before: Full | None, grid: Grid, labels: set[int] | No
 def _changes(forest: Full, before: Full | None, grid: Grid) -> Sent | None:
     """Return the parents that differ from those before as they are sent; if they are many, all parents.
 
-    Their share is estimated, because a list costs several passes over all rows.  Synchronises.
+    Their share is estimated, because a list costs several passes over all rows.  Synchronizes.
     """
     xp, n, parents = array_module(grid.local), forest.size, dense_values(forest)
     step = max(1, n // _DRAWN)
     drawn = xp.arange(0, n, step, dtype=forest.dtype) if before is None else dense_values(before)[::step]
-    changed = int((parents[::step] != drawn).sum())  # synchronises
+    changed = int((parents[::step] != drawn).sum())  # synchronizes
     if changed > (_LISTED_BETWEEN_HOSTS if grid.all.between_hosts else _LISTED) * drawn.size:
         return encoded(forest, grid.all)
     old = xp.arange(n, dtype=forest.dtype) if before is None else dense_values(before)

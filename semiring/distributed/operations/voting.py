@@ -79,7 +79,7 @@ def local_moving(q: LocalMoving, grid: Grid) -> Any:
             for at, new in changes:
                 labels[at] = new
                 moves += int(at.size)
-            active[_neighbours(rows, moved, labels, first, grid)] = True
+            active[_neighbors(rows, moved, labels, first, grid)] = True
         if moves <= q.few:
             break
     return vector(grid, n, Full(last - first, dtype, labels[first:last]))
@@ -99,7 +99,7 @@ def _totals(labels: Array, mass: Array, grid: Grid) -> Full:
     return Full(labels.size, FP64, xp.bincount(labels[groups], mass[groups], labels.size))
 
 
-def _neighbours(rows: CSR, moved: Array, labels: Array, first: int, grid: Grid) -> Array:
+def _neighbors(rows: CSR, moved: Array, labels: Array, first: int, grid: Grid) -> Array:
     """Return the rows of the piece that are columns of rows that moved, in other groups.  Collective."""
     xp = array_module(grid.local)
     index = Index(rows.nrows, int(moved.size), array=moved.astype(index_dtype(rows.nrows), copy=False))

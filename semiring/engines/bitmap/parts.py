@@ -95,11 +95,11 @@ def _bits(a: CSR, values: CSR | None, flags: CSR | None) -> Bitmap:
 
 @bitmap_rule(IsSymmetric)
 def is_symmetric(q: IsSymmetric, engine: str) -> bool:
-    """Return True if a(j, i) is present wherever a(i, j) is.  Synchronises."""
+    """Return True if a(j, i) is present wherever a(i, j) is.  Synchronizes."""
     pattern = q.pattern
     assert isinstance(pattern, BitmapPattern)
     if pattern.nrows != pattern.ncols:
         return False
     turned = transpose(Transpose(structure_only(pattern)), engine).pattern
     assert isinstance(turned, BitmapPattern)
-    return bool(to_host((turned.words == pattern.words).all()))  # synchronises
+    return bool(to_host((turned.words == pattern.words).all()))  # synchronizes

@@ -38,12 +38,12 @@ def bits_of(a: CSR) -> Bitmap:
 
 
 def listed(u: VectorStore, engine: str) -> IndexList:
-    """Return a vector as an index list.  Synchronises."""
+    """Return a vector as an index list.  Synchronizes."""
     return u if isinstance(u, IndexList) else cast(IndexList, registry.run(Convert(u, "index"), engine))
 
 
 def rows_of(a: CSR, engine: str, operation: str = "convert") -> CSR:
-    """Return a bitmap matrix as uncompressed rows in the memory of the device, cached with it.  Synchronises.
+    """Return a bitmap matrix as uncompressed rows in the memory of the device, cached with it.  Synchronizes.
 
     The columns are cached with the pattern.  Cost O(nrows ncols / 32 + nvals).
     """

@@ -38,7 +38,7 @@ def shaped(u: VectorStore, shape: tuple[int, int], engine: str, *, grows: bool =
     """Return a vector of nrows ncols entries as a matrix in the format that the rule selects.
 
     grows: the result has the entries of a bitmap operand at least, so it is one, and their number is not
-    read.  rows: it has rows, whatever its density.  Synchronises on the GPU if neither holds.
+    read.  rows: it has rows, whatever its density.  Synchronizes on the GPU if neither holds.
     """
     nrows, ncols = shape
     if isinstance(u, Full):

@@ -126,7 +126,7 @@ def prefetch(typingctx: Any, array: Any, index: Any) -> Any:
 
 @_intrinsic
 def rolled(typingctx: Any, index: Any) -> Any:
-    """Return the index of a loop, which the compiler then neither unrolls nor vectorises: for few iterations."""
+    """Return the index of a loop, which the compiler then neither unrolls nor vectorizes: for few iterations."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         same = ir.FunctionType(args[0].type, [args[0].type])

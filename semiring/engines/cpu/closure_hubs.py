@@ -1,6 +1,6 @@
-"""The hub of each row: its top-degree neighbour, which a search most likely reaches first.
+"""The hub of each row: its top-degree neighbor, which a search most likely reaches first.
 
-A pull tests for each absent entry whether a neighbour is in the frontier.  On skewed graphs the top-degree neighbour
+A pull tests for each absent entry whether a neighbor is in the frontier.  On skewed graphs the top-degree neighbor
 nearly always is, if any is: one array of hubs, read sequentially, decides nine rows in ten without a visit to the
 row.  Computed once for a pattern and cached: 4 or 8 bytes a row.
 """

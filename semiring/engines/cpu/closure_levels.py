@@ -1,8 +1,8 @@
 """Level-synchronous search that pushes or pulls, for closures whose entries are final on arrival.
 
-Method: direction-optimising breadth-first search (Beamer, Asanović, Patterson, SC 2012).  Push walks the rows of
+Method: direction-optimizing breadth-first search (Beamer, Asanović, Patterson, SC 2012).  Push walks the rows of
 the frontier and claims new entries by an atomic test-and-set of their presence bit; pull tests, for each absent
-entry, whether its hub is in the frontier, and otherwise scans its row of the transpose up to the first neighbour in
+entry, whether its hub is in the frontier, and otherwise scans its row of the transpose up to the first neighbor in
 the frontier.  Presence and frontier are bits, 32 entries a word, so that on a large graph the randomly probed words
 stay in the cache, and a pull writes each word from one thread only.
 

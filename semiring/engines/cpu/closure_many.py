@@ -6,7 +6,7 @@ share a row follows from the levels of two searches.
 
 Method: Then, Kaufmann, Chirigati, Hoang-Vu, Pham, Kemper, Neumann, Vo, "The More the Merrier: Efficient Multi-Source
 Graph Traversal" (PVLDB 8(4), 2014).  A level is a pull, in which each row that a source may still reach unites the bits
-of its neighbours, or a push of the rows in the frontier.  The numbers of levels are stored as bit planes; entries of
+of its neighbors, or a push of the rows in the frontier.  The numbers of levels are stored as bit planes; entries of
 the result are computed from them at the end, when their number is known.
 """
 

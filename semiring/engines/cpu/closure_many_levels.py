@@ -18,7 +18,7 @@ BUFFER = 2048
 # Rows of a chunk; also those for which entries of one source have consecutive positions.
 CHUNK = 256
 _LIST_CHUNK = 64
-# Neighbours between two tests whether a row is complete.
+# Neighbors between two tests whether a row is complete.
 _TEST = 8
 
 
@@ -49,7 +49,7 @@ def _enter(
 def _gather(
     begin: int, end: int, indices: Any, row: Any, words: int, alive: Any, near: Any, far: Any, seen: Any
 ) -> bool:
-    """Unite into a row of `far` the bits of its neighbours that it lacks; return whether there are any."""
+    """Unite into a row of `far` the bits of its neighbors that it lacks; return whether there are any."""
     first = row * words
     missing = np.uint64(0)
     for w in range(words):
@@ -96,7 +96,7 @@ def pull(
     alive: Any,
     counted: Any,
 ) -> None:
-    """Compute every row of `far` from those of its neighbours in `near`."""
+    """Compute every row of `far` from those of its neighbors in `near`."""
     n = t_indptr.size - 1
     rows: Any = 0
     edges: Any = 0
@@ -133,7 +133,7 @@ def push(
     marks: Any,
     tail: Any,
 ) -> None:
-    """Add the bits of the listed rows to those of their neighbours that lack them, and list these in `found`.
+    """Add the bits of the listed rows to those of their neighbors that lack them, and list these in `found`.
 
     tail[0]: the number of rows found; tail[8]: of their edges.
     """

@@ -357,9 +357,9 @@ def _expand(
         if s + _AHEAD < size:
             later = position(queue, s + _AHEAD)
             for e in range(np.int64(indptr[later]), min(np.int64(indptr[later + 1]), np.int64(indptr[later]) + 8)):
-                neighbour = position(indices, e)
-                prefetch(values, neighbour)
-                prefetch(links, 2 * neighbour)
+                neighbor = position(indices, e)
+                prefetch(values, neighbor)
+                prefetch(links, 2 * neighbor)
         k = position(queue, s)
         links[2 * k] = _DONE
         seen[k >> 5] |= np.uint32(1) << np.uint32(k & 31)

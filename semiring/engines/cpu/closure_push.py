@@ -1,6 +1,6 @@
-"""Levels of a search by pushes: the absent neighbours of the frontier are claimed and appended to a queue.
+"""Levels of a search by pushes: the absent neighbors of the frontier are claimed and appended to a queue.
 
-Whether a neighbour is absent, and where a short row ends, is hardly predictable: in a loop over rows and their entries
+Whether a neighbor is absent, and where a short row ends, is hardly predictable: in a loop over rows and their entries
 each is a branch that is often mispredicted, and a misprediction takes as long as several edges.  So the rows are pushed
 in blocks of three passes, whose loops have no such branch:
 

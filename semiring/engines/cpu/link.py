@@ -26,7 +26,7 @@ _CHUNK = 1024
 
 @implements(Link, engine="cpu")
 def link(q: Link) -> VectorStore:
-    """Unite i and its neighbours at positions [first, last) of every row i; the new forest is flat."""
+    """Unite i and its neighbors at positions [first, last) of every row i; the new forest is flat."""
     values = q.forest.values
     before = kernel_array(np.full(q.forest.size, q.forest.iso, q.forest.dtype) if values is None else values)
     forest = before.copy()
@@ -44,7 +44,7 @@ def link(q: Link) -> VectorStore:
 
 @implements(LinkSample, engine="cpu", accepts=EVERY_KIND)
 def link_sample(q: LinkSample) -> LinkSampleResult:
-    """Link the first neighbours of every row, one neighbour at a time."""
+    """Link the first neighbors of every row, one neighbor at a time."""
     return link_first(q, "cpu")
 
 

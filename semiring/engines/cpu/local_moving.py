@@ -1,7 +1,7 @@
 """Votes by random parts of the rows, until no row moves.
 
 The first thread lists the active rows of each part; all threads compute the votes of a part, then the first one moves
-rows and totals, and all mark the neighbours of rows that moved.
+rows and totals, and all mark the neighbors of rows that moved.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ _VOTE, _MARK = range(2)
 _KIND, _BEGIN, _END, _STAMP = range(4)
 # Rows claimed at a time: a row of average length costs a tenth of a microsecond.
 _CHUNK = 64
-# Rows of a part from which helpers are worth their synchronisation.
+# Rows of a part from which helpers are worth their synchronization.
 _MANY = 512
 
 
 @implements(LocalMoving, engine="cpu", accepts=RESIDENT)
 def local_moving(q: LocalMoving) -> Full:
-    """t = the labels after votes of active rows, part by part; neighbours of rows that moved are active."""
+    """t = the labels after votes of active rows, part by part; neighbors of rows that moved are active."""
     a, n = q.a, q.a.nrows
     threads = threads_for(a.nvals + n)
     require(

@@ -1,6 +1,6 @@
 """Products of full matrices at chosen positions: a dot product of two contiguous rows for each of them.
 
-Integer sums, and sums of floats without an operator of the user, are vectorised: floats are then added in another
+Integer sums, and sums of floats without an operator of the user, are vectorized: floats are then added in another
 order than that of the columns.  Other sums of floats have four partial results, so that an operation need not wait for
 the one before it.
 """
@@ -112,7 +112,7 @@ def _choose_dot(
 def _one_after_another(
     add: Any, mult: Any, avals: Any, bvals: Any, a: int, b: int, width: int, columns: Any, i: int, j: int
 ) -> Any:
-    """Add the products in one loop, which the compiler vectorises if it may reorder them."""
+    """Add the products in one loop, which the compiler vectorizes if it may reorder them."""
     total = term(mult, None, value_at(avals, a), value_at(bvals, b), i, position(columns, 0), j)
     k = 1
     while k < width and not stops(add, total):

@@ -1,7 +1,7 @@
 """Products with a full matrix B, row by row: multiples of rows of B are added to a row of the result.
 
 The loop over the columns reads and writes contiguous values without a dependence between them, so the compiler
-vectorises it for every semiring.  A pass adds the rows of four entries of A, which quarters the accesses to the result.
+vectorizes it for every semiring.  A pass adds the rows of four entries of A, which quarters the accesses to the result.
 Products are added in the order of the entries, as in `mxm`.
 """
 

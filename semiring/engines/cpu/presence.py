@@ -34,7 +34,7 @@ _SHORT = 1 << 15
 
 
 def empty_slots(operation: str, size: int, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
-    """Return uninitialised values for `size` indices; OutOfMemory where they do not fit."""
+    """Return uninitialized values for `size` indices; OutOfMemory where they do not fit."""
     if size > _SHORT:
         require(operation, "cpu", size * dtype.itemsize)
     return np.empty(size, dtype)

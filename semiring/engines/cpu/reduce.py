@@ -23,7 +23,7 @@ from .types import accumulate, combine, converted, present, put, stops, value_at
 # Partial sums cover chunks of fixed size, so that a floating sum does not depend on the number of threads.
 _CHUNK = 1 << 16
 _DONE = 1
-# Values combined between two tests for a terminal value: loops without a test are vectorised.
+# Values combined between two tests for a terminal value: loops without a test are vectorized.
 _UNTESTED = 256
 
 

@@ -131,7 +131,7 @@ class Writer:
                 return self.assign(f"{self.cast(a, dtype)} {sign} {self.cast(b, dtype)}"), BOOL
             case ast.Call(func=ast.Name(id=name), args=arguments):
                 return self._call(name, [self.write(argument) for argument in arguments])
-        raise AssertionError(f"not a normalised expression: {ast.dump(node)}")
+        raise AssertionError(f"not a normalized expression: {ast.dump(node)}")
 
     def _wrapping(self, dtype: DType, sign: str, *operands: str) -> str:
         """Append wrapping arithmetic: numba computes in 64 bits, and lets LLVM assume that int64 never overflows."""

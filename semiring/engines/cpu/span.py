@@ -1,6 +1,6 @@
 """A spanning forest in the order of values: Kruskal's algorithm.
 
-A key and the number of its entry are sorted as one integer where they fit, by NumPy's vectorised sort.  Union-find
+A key and the number of its entry are sorted as one integer where they fit, by NumPy's vectorized sort.  Union-find
 halves the paths that it follows, and ends when one tree is left; one thread.
 """
 

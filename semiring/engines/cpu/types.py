@@ -1,6 +1,6 @@
 """The numba types of operators and stores.
 
-Every operator is a separate numba *type*, made of its expression and its dtypes: numba specialises a kernel for its
+Every operator is a separate numba *type*, made of its expression and its dtypes: numba specializes a kernel for its
 operators, and another process finds the compiled kernel on disk (a type is pickled by its fields).  An operator
 has no runtime value.
 
@@ -196,7 +196,7 @@ def combine(add: Any, a: Any, b: Any) -> Any:
 
 
 def accumulate(add: Any, a: Any, b: Any) -> Any:
-    """Return a (+) b as `combine`, in a loop whose steps may be reordered: its floating sums are vectorised."""
+    """Return a (+) b as `combine`, in a loop whose steps may be reordered: its floating sums are vectorized."""
     raise NotImplementedError
 
 

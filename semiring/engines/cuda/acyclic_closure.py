@@ -29,7 +29,7 @@ from .kernel import Kernel, kernel
 from .launch import bitmap, grid, multiprocessors, read_words, scratch, values_of, words_of
 from .packing import packing
 from .primitives import as_dense
-from .specialise import constants, indexunary, semiring, typedefs
+from .specialize import constants, indexunary, semiring, typedefs
 
 # Words of the state (acyclic_closure.cuh): listed, barrier, found, three counters.
 _STATE = 6
@@ -48,7 +48,7 @@ class _Plan(NamedTuple):
 def acyclic_closure(q: AcyclicClosure) -> AcyclicResult:
     """Generation after generation in one cooperative launch; the number of entries in each column by a push before.
 
-    Memory beyond the matrix and the result: a count, a column and two offsets a row.  Synchronises once, at the end.
+    Memory beyond the matrix and the result: a count, a column and two offsets a row.  Synchronizes once, at the end.
     Raises NotSupported for values of 16 bytes, and for monoids without an identity, except `any`.
     """
     a, n, z = q.a, q.a.nrows, q.semiring.z
@@ -77,7 +77,7 @@ def acyclic_closure(q: AcyclicClosure) -> AcyclicResult:
     plan.enter(grid(n, block), block, words_of(x), *values_of(x), words_of(counts), *values_of(counts), given)
     plan.search(multiprocessors() * plan.search.resident_blocks(block), block, given, cooperative=True)
     plan.finish(grid(n), 256, given)
-    listed, _, found = read_words(state.data.ptr, 3)  # synchronises
+    listed, _, found = read_words(state.data.ptr, 3)  # synchronizes
     store = Full(n, z, values) if found == n else bitmap(n, z, words, values, found)
     return AcyclicResult(store, listed >> shift)
 
@@ -120,8 +120,8 @@ def _prologue(
     return types + indexunary("then", step) + constants(THEN=then is not None, NATIVE=native)
 
 
-def catalogue() -> Iterator[compile_samples.Entry]:
-    """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
+def catalog() -> Iterator[compile_samples.Entry]:
+    """Yield (kernel file, prologue): the rows of the catalog for the kernels of this module."""
     for number, ring in enumerate((*compile_samples.SEMIRINGS, compile_samples.COMPLEX_SEMIRINGS[0])):
         offset, count = ((INT32, UINT32), (INT64, UINT64))[number % 2]
         then = TypedIndexUnary("twice", ring.z, BOOL, ring.z, Expression("x")) if number % 3 == 0 else None

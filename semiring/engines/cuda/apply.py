@@ -22,7 +22,7 @@ from . import compile_samples
 from .kernel import Kernel, kernel
 from .launch import BLOCK, grid, values_of
 from .primitives import entry_form
-from .specialise import constants, indexunary, typedefs
+from .specialize import constants, indexunary, typedefs
 
 
 @implements(Apply, engine="cuda")
@@ -46,8 +46,8 @@ def _plan(form: str, op: TypedIndexUnary, element: np.dtype[Any]) -> Kernel:
     return kernel("apply.cuh", "apply_entries", prologue)
 
 
-def catalogue() -> Iterator[compile_samples.Entry]:
-    """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
+def catalog() -> Iterator[compile_samples.Entry]:
+    """Yield (kernel file, prologue): the rows of the catalog for the kernels of this module."""
     for form, op in product(compile_samples.FORMS, (compile_samples.VALUE, compile_samples.ROW, compile_samples.BAND)):
         text = typedefs(P=INT64, I=INT32) + constants(FORM=form) + indexunary("function", op)
         yield "apply.cuh", text + typedefs(A=FP64, K=op.k) + typedefs(Z=op.z)

@@ -27,7 +27,7 @@ from .launch import BLOCK, grid, read_back, read_one
 from .primitives import cast_array, key_dtype, moved, scan_marks, width
 from .radix import by_digits, sort_keys, sorted_triples
 from .reduce import Values, combine_runs
-from .specialise import constants, typedefs
+from .specialize import constants, typedefs
 
 _BYTE = np.dtype(np.uint8)
 _INT32 = np.dtype(np.int32)
@@ -36,14 +36,14 @@ _NONE = 2**64 - 1
 
 @implements(BuildVector, engine="cuda")
 def build_vector(q: BuildVector) -> VectorStore:
-    """t(indices[p]) = values[p].  Synchronises: the number of distinct indices is read back."""
+    """t(indices[p]) = values[p].  Synchronizes: the number of distinct indices is read back."""
     made = build(1, q.size, q.dtype, None, q.indices, q.values, q.iso, q.dup, refuse=True)
     return IndexList(q.size, q.dtype, made.indices, made.values, made.iso)
 
 
 @implements(BuildMatrix, engine="cuda")
 def build_matrix(q: BuildMatrix) -> CSR:
-    """t(rows[p], cols[p]) = values[p].  Synchronises: the number of distinct positions is read back.
+    """t(rows[p], cols[p]) = values[p].  Synchronizes: the number of distinct positions is read back.
 
     Memory: two keys (4 bytes each where the bits of row and column allow, else 8), two values and 5 bytes an entry.
     """
@@ -129,7 +129,7 @@ def _of_runs(
 ) -> CSR:
     """Return the matrix of sorted keys and their values.
 
-    Synchronises: the number of distinct keys is read back.  Without `dup`, repeats raise if `refuse`, with the first
+    Synchronizes: the number of distinct keys is read back.  Without `dup`, repeats raise if `refuse`, with the first
     one named (by its column alone for a `vector`); else the last one given is kept.
     """
     n, bits = int(keys.size), width(ncols)
@@ -137,7 +137,7 @@ def _of_runs(
     run = kernel("build.cuh", "build_heads", _prologue(keys, minor=indices.dtype))
     run(grid(n), BLOCK, n, keys, np.int32(bits), marks, indices)
     ranks = scan_marks(marks, n)
-    runs = read_one(ranks[-1:])  # synchronises
+    runs = read_one(ranks[-1:])  # synchronizes
     if runs == n:
         indptr = cupy.empty(nrows + 1, index_dtype(n))
         starts(nrows, keys, bits, indptr)
@@ -153,7 +153,7 @@ def _repeated(bits: int, keys: Array, *, vector: bool) -> DuplicateIndex:
     smallest.data.memset_async(0xFF, smallest.nbytes)
     n = int(keys.size)
     kernel("build.cuh", "build_repeated", _prologue(keys))(grid(n), BLOCK, n, keys, smallest)
-    key = read_one(smallest)  # synchronises: only before an error is raised
+    key = read_one(smallest)  # synchronizes: only before an error is raised
     row, column = key >> bits, key & ((1 << bits) - 1)
     place: Any = column if vector else (row, column)
     return repeated(place)
@@ -220,7 +220,7 @@ def _merged(
 def import_csr(q: ImportCSR) -> CSR:
     """A matrix from arrays in CSR format: validated, narrowed, each row sorted.
 
-    Synchronises twice, for the checks on offsets and on columns.  Arrays that already meet the conditions are not
+    Synchronizes twice, for the checks on offsets and on columns.  Arrays that already meet the conditions are not
     copied.
     """
     indptr, indices = cupy.ascontiguousarray(q.indptr), cupy.ascontiguousarray(q.indices)
@@ -256,18 +256,18 @@ def row_keys(nrows: int, ncols: int, indptr: Array, indices: Array, *, swapped: 
 def _bad_positions(
     entry: str, count: int, arguments: tuple[Any, ...], n: int, major: np.dtype[Any], minor: np.dtype[Any]
 ) -> list[int]:
-    """Return the first position at which each of `count` checks fails; all bits set if none fails.  Synchronises."""
+    """Return the first position at which each of `count` checks fails; all bits set if none fails.  Synchronizes."""
     first = cupy.empty(count, np.uint64)
     first.data.memset_async(0xFF, first.nbytes)
     run = kernel("check.cuh", entry, typedefs(MAJOR=major, MINOR=minor) + constants(FORM=2))
     run(grid(n), BLOCK, *arguments, first)
-    return [int(position) for position in read_back(first)]  # synchronises
+    return [int(position) for position in read_back(first)]  # synchronizes
 
 
 def _check_offsets(nrows: int, indptr: Array, nvals: int) -> None:
     """Raise InvalidFormat unless offsets start at 0, do not decrease, and end at the number of columns."""
     check_size(int(indptr.size), nrows)
-    start, end = read_one(indptr[:1]), read_one(indptr[-1:])  # synchronises
+    start, end = read_one(indptr[:1]), read_one(indptr[-1:])  # synchronizes
     if start != 0:
         raise offsets_start(start)
     (falls,) = _bad_positions("check_offsets", 1, (nrows, indptr), nrows, indptr.dtype, _INT32)
@@ -278,8 +278,8 @@ def _check_offsets(nrows: int, indptr: Array, nvals: int) -> None:
         raise offsets_end(nrows, end, nvals)
 
 
-def catalogue() -> Iterator[compile_samples.Entry]:
-    """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
+def catalog() -> Iterator[compile_samples.Entry]:
+    """Yield (kernel file, prologue): the rows of the catalog for the kernels of this module."""
     for major, minor in ((INT32, INT32), (INT64, INT64), (UINT64, UINT16)):
         yield "check.cuh", typedefs(MAJOR=major, MINOR=minor) + constants(FORM=2)
     for key, swapped in ((UINT32, False), (UINT64, True)):

@@ -17,7 +17,7 @@ from . import compile_samples
 from .columns import column_mask, column_types
 from .kernel import kernel
 from .launch import BLOCK, grid, read_back
-from .specialise import typedefs
+from .specialize import typedefs
 
 __all__ = ["check_compressed"]
 
@@ -29,7 +29,7 @@ _GROUP = 8  # tiles that a warp processes at a time
 def check_compressed(q: CheckCompressed) -> None:
     """Check types and sizes, then the offsets, then decode all tiles, one warp each, without storing the columns.
 
-    Synchronises: the first and last offsets, and the defects found in the offsets and in the tiles, are read back.
+    Synchronizes: the first and last offsets, and the defects found in the offsets and in the tiles, are read back.
     """
     pattern = q.pattern
     if not isinstance(pattern, CompressedPattern):
@@ -48,15 +48,15 @@ def _check_offsets(pattern: CompressedPattern, prologue: str) -> None:
         max(1, grid(max(pattern.nrows, pattern.ntiles))), BLOCK,
         pattern.indptr, pattern.nrows, pattern.at, pattern.ntiles, first, ends,
     )  # fmt: skip
-    lies = read_back(ends).reshape(2, 2).tolist()  # synchronises
-    falls = read_back(first).tolist()  # synchronises
+    lies = read_back(ends).reshape(2, 2).tolist()  # synchronizes
+    falls = read_back(first).tolist()  # synchronizes
     wanted = (pattern.nvals, int(pattern.stream.size) - DEFINITIONS[pattern.codec].padding)
     for name, (begin, end), last in zip(("indptr", "at"), lies, wanted, strict=True):
         if begin != 0 or end != last:
             raise InvalidFormat(f"{name} goes from {begin} to {end}; expected 0 to {last}")
     for name, offsets, k in zip(("indptr", "at"), (pattern.indptr, pattern.at), falls, strict=True):
         if k != _NONE:
-            before, here = read_back(offsets[k - 1 : k + 1]).tolist()  # synchronises
+            before, here = read_back(offsets[k - 1 : k + 1]).tolist()  # synchronizes
             raise InvalidFormat(f"{name}[{k}] is {here}, less than the {before} before it")
 
 
@@ -67,7 +67,7 @@ def _check_tiles(pattern: CompressedPattern, prologue: str) -> None:
         pattern.at, pattern.indptr, pattern.nrows, pattern.ncols,
         column_mask(pattern.ncols), pattern.nvals, first,
     )  # fmt: skip
-    tile, base, middle, entry = (int(place) for place in read_back(first))  # synchronises
+    tile, base, middle, entry = (int(place) for place in read_back(first))  # synchronizes
     if tile != _NONE:
         entries = f"the entries {tile * TILE} to {min(tile * TILE + TILE, pattern.nvals) - 1}"
         raise InvalidFormat(f"stream: tile {tile} ({entries}) is not what the {pattern.codec} codec writes")
@@ -82,7 +82,7 @@ def _check_tiles(pattern: CompressedPattern, prologue: str) -> None:
         )
 
 
-def catalogue() -> Iterator[compile_samples.Entry]:
-    """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
+def catalog() -> Iterator[compile_samples.Entry]:
+    """Yield (kernel file, prologue): the rows of the catalog for the kernels of this module."""
     for text in compile_samples.codecs():
         yield "check_compressed.cuh", text

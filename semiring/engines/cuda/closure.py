@@ -29,7 +29,7 @@ _ALWAYS = 2**62
 def _frontier(q: Closure) -> IndexList:
     if isinstance(q.frontier, IndexList):
         return q.frontier
-    listed = run(Convert(q.frontier, "index"), "cuda")  # synchronises where the frontier is a bitmap
+    listed = run(Convert(q.frontier, "index"), "cuda")  # synchronizes where the frontier is a bitmap
     assert isinstance(listed, IndexList)
     return listed
 
@@ -42,7 +42,7 @@ def _trace(q: Closure, rows: int) -> tuple[Array | None, int]:
 def _steps(trace: Array | None, steps: int) -> tuple[Step, ...]:
     if trace is None:
         return ()
-    kept = read_back(trace[:steps]) if steps else ()  # synchronises: only if a trace was requested
+    kept = read_back(trace[:steps]) if steps else ()  # synchronizes: only if a trace was requested
     return tuple(Step("pull" if pulled else "push", int(rows), int(edges)) for pulled, rows, edges in kept)
 
 
@@ -57,7 +57,7 @@ def closure_level(q: Closure) -> ClosureResult:
     Memory beyond the matrix and the result: two offsets a row and two bitmaps (8.25 bytes a row with 32-bit
     indices), a column a row where values depend on rows, and for pulls up to 2 bytes a row, 8 MB at most; with
     compressed rows another bitmap, and two columns a row, which are cached.
-    Synchronises once, at the end, for the number of entries, the steps and the convergence; and the first time that a
+    Synchronizes once, at the end, for the number of entries, the steps and the convergence; and the first time that a
     matrix is used, for cached facts: the longest row, and with compressed rows their hubs.
     Raises NotSupported for more rows and entries than one word counts (`packing`); `closure_outofcore` accepts such
     matrices, but reads no values of entries.
@@ -89,7 +89,7 @@ def closure_level(q: Closure) -> ClosureResult:
 
     values = constant if constant is not None else cupy.ndarray(n, z, memory + plan.values_at)
     shift = plan.shift
-    head, tail, steps, parity = read_words(state, 4)  # synchronises
+    head, tail, steps, parity = read_words(state, 4)  # synchronizes
     reached = tail >> shift
     words = cupy.ndarray(plan.words, np.uint32, memory + (STATE_BYTES + 4 * parity * plan.words))
     note(steps=steps, reached=reached, edges=tail & ((1 << shift) - 1))
@@ -104,11 +104,11 @@ def closure_level(q: Closure) -> ClosureResult:
     accepts=ADDRESSABLE,
 )
 def closure_relax(q: Closure) -> ClosureResult:
-    """Label-correcting in three launches: changed entries relax their neighbours until nothing changes.
+    """Label-correcting in three launches: changed entries relax their neighbors until nothing changes.
 
     The monoid must be idempotent (min, max, or, and), its values of at most 8 bytes, which one atomic changes.  Of min
     and max near rows are expanded first (``closure_order.cuh``), except to record a trace or to stop early.  Memory
-    beyond the matrix and the result: four columns and four offsets a row, and three bitmaps.  Synchronises once, at the
+    beyond the matrix and the result: four columns and four offsets a row, and three bitmaps.  Synchronizes once, at the
     end.
     Raises NotSupported for more rows and entries than one word counts (`packing`).
     """
@@ -146,7 +146,7 @@ def closure_relax(q: Closure) -> ClosureResult:
     # No frontier has more edges than the matrix: the cluster continues to the end, or both kernels are needed.
     plan.pair.launch((relaxation,), None if a.nvals <= tuning.CLUSTER_EDGES else (relaxation,))
     plan.tally(grid(words), 256, present, words, state)
-    waiting, total, steps, _, count = read_words(state, 5)  # synchronises
+    waiting, total, steps, _, count = read_words(state, 5)  # synchronizes
     note(steps=steps, reached=count, edges=total)
     store: VectorStore = bitmap(n, z, present, values, count)
     return ClosureResult(store, waiting >> shift == 0, steps, _steps(trace, min(steps, traced)))

@@ -23,7 +23,7 @@ from .closure_many_plans import FIRST_PLANES, STATE_BYTES, ManyMatrix, group_wor
 from .kernel import Kernel, kernel
 from .launch import BLOCK, grid, read_back, read_words, scratch
 from .primitives import exclusive_scan
-from .specialise import constants, typedefs
+from .specialize import constants, typedefs
 
 _DIRECTIONS = {"auto": 0, "push": 1, "pull": 2}
 _FILE, _ORDER = "closure_many_levels.cuh", "closure_many_order.cuh"
@@ -47,7 +47,7 @@ def closure_many(q: ClosureMany) -> ClosureManyResult:
     Memory beyond the matrix and the result: for each row and source of a group three bits, and with levels four or more
     bit planes; groups that are complete keep one bit and their planes until the number of all entries is known.  For
     each row also six indices and three bits.  Where the largest group does not fit, groups are smaller.
-    Synchronises once a group, and again after 16, 64, 256, ... levels; where levels are counted, twice for each 512;
+    Synchronizes once a group, and again after 16, 64, 256, ... levels; where levels are counted, twice for each 512;
     the first time that a matrix is used, also for its longest row.
     Raises NotSupported for more rows and entries than one word counts (`packing`).
     """
@@ -101,7 +101,7 @@ class _Search:
         self.counts = cupy.empty(_COUNTED * 32 * words, np.uint64) if q.counts else None
 
     def group(self, first: int, last: int) -> _Group:
-        """Return what the sources [first, last) reach.  Synchronises."""
+        """Return what the sources [first, last) reach.  Synchronizes."""
         q, n, stream = self.q, self.n, get_current_stream()
         words = words_of_sources(last - first)
         visited = cupy.zeros(n * words, np.uint32)
@@ -120,7 +120,7 @@ class _Search:
             self._launch(first, last, order, words, visited, planes, counted, limit)
             if q.levels:
                 offsets = self._offsets(visited, words, last - first, order)
-            tail, level, *_, nvals = read_words(self.state.ptr, _TOTAL // 8 + 1)  # synchronises
+            tail, level, *_, nvals = read_words(self.state.ptr, _TOTAL // 8 + 1)  # synchronizes
             if self.counts is not None:
                 rows = read_back(self.counts[: (level - 1 - counted) * 32 * words]).reshape(-1, 32 * words)
                 counts.append(rows[:, : last - first].astype(np.int64))
@@ -229,8 +229,8 @@ def _levels_matrix(q: ClosureMany, groups: list[_Group]) -> CSR:
     return CSR(Pattern(k, n, indptr, indices), q.dtype, values)
 
 
-def catalogue() -> Iterator[compile_samples.Entry]:
-    """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
+def catalog() -> Iterator[compile_samples.Entry]:
+    """Yield (kernel file, prologue): the rows of the catalog for the kernels of this module."""
     for number, words in enumerate((1, 2, 4, 8, 16, 32)):
         column, level = ((INT32, INT64), (INT64, INT32))[number % 2]
         yield _ORDER, typedefs(P=column) + compile_samples.ALL_COLUMNS[number % len(compile_samples.ALL_COLUMNS)]

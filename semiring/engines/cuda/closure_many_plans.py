@@ -17,7 +17,7 @@ from .degrees import degrees
 from .kernel import Kernel, kernel
 from .launch import multiprocessors
 from .packing import packing
-from .specialise import constants, typedefs
+from .specialize import constants, typedefs
 
 __all__ = ["INSTEAD", "STATE_BYTES", "ManyMatrix", "group_words", "many_matrix", "words_of_sources"]
 
@@ -71,7 +71,7 @@ class ManyMatrix(NamedTuple):
 
 
 def many_matrix(a: CSR, t: CSR | None) -> ManyMatrix:
-    """Return the description of a matrix.  Synchronises the first time that a pattern is searched."""
+    """Return the description of a matrix.  Synchronizes the first time that a pattern is searched."""
     shift = packing("closure_many", a.nrows, a.nvals, INSTEAD)
     here, there = side_by_side(a.pattern, a.pattern if t is None else t.pattern)
     skewed = degrees(a.pattern).longest > tuning.SKEWED_ROW
@@ -107,8 +107,8 @@ def group_words(sources: int, matrix: ManyMatrix, planes: int, free: int | None)
     return words
 
 
-def catalogue() -> Iterator[compile_samples.Entry]:
-    """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module.
+def catalog() -> Iterator[compile_samples.Entry]:
+    """Yield (kernel file, prologue): the rows of the catalog for the kernels of this module.
 
     Rows of every width, uncompressed and compressed; with and without pulls, levels and counts.
     """

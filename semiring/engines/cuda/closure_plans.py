@@ -24,7 +24,7 @@ from .hubs import hubs
 from .kernel import Kernel, kernel
 from .launch import multiprocessors
 from .packing import packing
-from .specialise import constants, semiring, typedefs
+from .specialize import constants, semiring, typedefs
 
 __all__ = ["INSTEAD", "STATE_BYTES", "LevelPlan", "RelaxPlan", "block_sizes", "level_plan", "order_of", "relax_plan"]
 
@@ -116,7 +116,7 @@ class _Structure(NamedTuple):
 
 
 def _structure(a: CSR, t: CSR | None) -> _Structure:
-    """Return the structure, cached.  Synchronises the first time that a pattern is searched, for its longest row."""
+    """Return the structure, cached.  Synchronizes the first time that a pattern is searched, for its longest row."""
     transpose = None if t is None else t.pattern
     known: _Structure | None = a.pattern.facts.get("cuda.search")
     if known is not None and (None if known.transpose is None else known.transpose()) is transpose:
@@ -261,8 +261,8 @@ def _block_text(half: bool) -> str:
     )
 
 
-def catalogue() -> Iterator[compile_samples.Entry]:
-    """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
+def catalog() -> Iterator[compile_samples.Entry]:
+    """Yield (kernel file, prologue): the rows of the catalog for the kernels of this module."""
     for (index, half), (number, ring) in product(((INT32, 1), (INT64, 2)), enumerate(compile_samples.SEMIRINGS)):
         types = semiring(ring) + typedefs(P=index, A=FP32, U=INT32, Z=ring.z)
         kind = (number + half) % 3

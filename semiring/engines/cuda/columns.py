@@ -10,7 +10,7 @@ import numpy as np
 
 from ...formats import AnyPattern, Array, index_dtype
 from ...formats.tiles import column_bits
-from .specialise import typedefs
+from .specialize import typedefs
 
 __all__ = [
     "codec_of",

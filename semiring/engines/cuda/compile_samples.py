@@ -1,4 +1,4 @@
-"""Operators, semirings, columns and thresholds from which hosts of kernels build the rows of the catalogue."""
+"""Operators, semirings, columns and thresholds from which hosts of kernels build the rows of the catalog."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ...operators.types import TypedBinary, TypedIndexUnary, TypedMonoid, TypedS
 from ...record_types import of_value
 from . import tuning
 from .columns import codec_types
-from .specialise import constants, typedefs
+from .specialize import constants, typedefs
 
 # A kernel file and a prologue.
 Entry = tuple[str, str]

@@ -15,14 +15,14 @@ from . import compile_samples
 from .kernel import kernel
 from .launch import BLOCK, grid
 from .primitives import as_dense, compact_list, counting
-from .specialise import typedefs
+from .specialize import typedefs
 
 
 @implements(Convert, engine="cuda")
 def convert(q: Convert) -> VectorStore:
     """The same vector in another format.
 
-    From a bitmap to an index list it synchronises (the length is read back); other conversions are queued.  A
+    From a bitmap to an index list it synchronizes (the length is read back); other conversions are queued.  A
     conversion to full costs nothing: the result shares the value slots.
     """
     if q.u.format == q.to:
@@ -52,7 +52,7 @@ def _with_words(u: VectorStore) -> Bitmap:
     return made
 
 
-def catalogue() -> Iterator[compile_samples.Entry]:
-    """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
+def catalog() -> Iterator[compile_samples.Entry]:
+    """Yield (kernel file, prologue): the rows of the catalog for the kernels of this module."""
     for value, index in ((UINT8, INT32), (UINT64, INT64)):
         yield "convert.cuh", typedefs(V=value, I=index)

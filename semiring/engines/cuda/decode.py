@@ -12,7 +12,7 @@ from . import compile_samples
 from .columns import column_mask, column_types
 from .kernel import kernel
 from .launch import grid
-from .specialise import typedefs
+from .specialize import typedefs
 
 __all__ = ["decode_range"]
 
@@ -70,7 +70,7 @@ def decode_range(
     )  # fmt: skip
 
 
-def catalogue() -> Iterator[compile_samples.Entry]:
-    """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
+def catalog() -> Iterator[compile_samples.Entry]:
+    """Yield (kernel file, prologue): the rows of the catalog for the kernels of this module."""
     for text in compile_samples.codecs():
         yield "decode.cuh", text

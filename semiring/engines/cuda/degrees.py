@@ -13,7 +13,7 @@ from ...formats import AnyPattern, Array, VectorStore, word_count
 from . import compile_samples
 from .kernel import kernel
 from .launch import BLOCK, bitmap, full, grid, read_back
-from .specialise import typedefs
+from .specialize import typedefs
 
 __all__ = ["Degrees", "degrees", "present_rows"]
 
@@ -38,17 +38,17 @@ class Degrees:
 
     @property
     def nonempty(self) -> int:
-        """The number of non-empty rows.  Synchronises the first time."""
+        """The number of non-empty rows.  Synchronizes the first time."""
         return self._counted()[0]
 
     @property
     def longest(self) -> int:
-        """The maximum number of entries in a row.  Synchronises the first time."""
+        """The maximum number of entries in a row.  Synchronizes the first time."""
         return self._counted()[1]
 
     def _counted(self) -> tuple[int, int]:
         if self._read is None:
-            nonempty, longest = read_back(self._counts)  # synchronises
+            nonempty, longest = read_back(self._counts)  # synchronizes
             self._read = int(nonempty), int(longest)
         return self._read
 
@@ -84,7 +84,7 @@ def present_rows(pattern: AnyPattern, dtype: np.dtype[Any], values: Array | np.g
     return bitmap(pattern.nrows, dtype, facts.words, values, present)
 
 
-def catalogue() -> Iterator[compile_samples.Entry]:
-    """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
+def catalog() -> Iterator[compile_samples.Entry]:
+    """Yield (kernel file, prologue): the rows of the catalog for the kernels of this module."""
     for index in (INT32, INT64):
         yield "degrees.cuh", typedefs(P=index)

@@ -20,7 +20,7 @@ from .columns import codec_types, column_mask
 from .kernel import kernel
 from .launch import counter, grid, read_one
 from .primitives import cast_array, exclusive_scan
-from .specialise import typedefs
+from .specialize import typedefs
 
 __all__ = ["encode", "measure_compressed"]
 
@@ -34,7 +34,7 @@ def encode(q: Encode) -> CompressedPattern:
     """Encode the entries by tiles; a warp encodes each tile twice, to measure it and to write it.
 
     Memory besides the result: 4 bytes a tile (5 if the codec has widths), and a second copy of its offsets if they
-    need 64 bits.  Synchronises: the length of the stream is read back for its allocation.
+    need 64 bits.  Synchronizes: the length of the stream is read back for its allocation.
     """
     pattern = q.pattern
     assert isinstance(pattern, Pattern)
@@ -51,7 +51,7 @@ def encode(q: Encode) -> CompressedPattern:
     fits_32_bits = tiles * definition.most_elements(pattern.ncols) + padding < 2**32
     at = exclusive_scan(sizes, _UINT32 if fits_32_bits else _INT64)
     del sizes
-    total = read_one(at[-1:])  # synchronises
+    total = read_one(at[-1:])  # synchronizes
     at = cast_array(at, at_dtype(total + padding))
     stream = cupy.empty(total + padding, element)
     stream[total:].fill(0)
@@ -69,14 +69,14 @@ def _made(pattern: Pattern, codec: Codec, base: Array, at: Array, stream: Array)
 
 @implements(MeasureCompressed, engine="cuda")
 def measure_compressed(q: MeasureCompressed) -> int:
-    """The first half of encoding, of which only the sum is kept.  Synchronises."""
+    """The first half of encoding, of which only the sum is kept.  Synchronizes."""
     pattern = q.pattern
     assert isinstance(pattern, Pattern)
     tiles, total = tile_count(pattern.nvals), 0
     if tiles:
         sum_of_sizes = counter()
         _sizes(pattern, q.codec, -1, None, None, sum_of_sizes)
-        total = read_one(sum_of_sizes)  # synchronises
+        total = read_one(sum_of_sizes)  # synchronizes
     return compressed_nbytes(pattern.nrows, pattern.ncols, pattern.nvals, q.codec, total)
 
 
@@ -99,7 +99,7 @@ def _sizes(
     )
 
 
-def catalogue() -> Iterator[compile_samples.Entry]:
-    """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
+def catalog() -> Iterator[compile_samples.Entry]:
+    """Yield (kernel file, prologue): the rows of the catalog for the kernels of this module."""
     for text in compile_samples.codecs():
         yield "encode.cuh", text

@@ -23,7 +23,7 @@ from .kernel import Kernel, kernel
 from .launch import BLOCK, bitmap, counter, full, grid, values_of, words_of
 from .primitives import LIST, ROWS, as_dense, cast_array, width
 from .row_tiles import TILE_TEXT, Passes, written
-from .specialise import binary, constants, typedefs
+from .specialize import binary, constants, typedefs
 
 _MODES = {"intersect": 0, "union": 1, "fill": 2}
 _INT32 = np.dtype(np.int32)
@@ -37,7 +37,7 @@ def ewise(q: Ewise) -> Store:
     """t = op(a, b) on the intersection, or the union.
 
     Dense vectors: one launch, no wait for the device.  Matrices, and two index lists, are merged in tiles of equal
-    numbers of steps, however skewed the rows are; the number of entries is read back (synchronises).
+    numbers of steps, however skewed the rows are; the number of entries is read back (synchronizes).
     """
     if isinstance(q.a, CSR) or (isinstance(q.a, IndexList) and isinstance(q.b, IndexList)):
         return _sorted(q)
@@ -174,8 +174,8 @@ def _store(
     return IndexList(a.size, z, indices, values, iso)
 
 
-def catalogue() -> Iterator[compile_samples.Entry]:
-    """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
+def catalog() -> Iterator[compile_samples.Entry]:
+    """Yield (kernel file, prologue): the rows of the catalog for the kernels of this module."""
     for form, mode in product(compile_samples.FORMS, _MODES.values()):
         types = typedefs(A=INT8, B=FP64, Z=FP64, ALPHA=INT8, BETA=FP64, I=(INT32, INT64)[mode % 2], P=INT32, BP=INT64)
         rest = typedefs(O=INT64) + constants(FORM=form, MODE=mode) + TILE_TEXT

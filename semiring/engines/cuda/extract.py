@@ -24,7 +24,7 @@ from .launch import BLOCK, Counter, bitmap, counter, full, grid, read_back, read
 from .primitives import as_dense, cast_array, counting, exclusive_scan, moved, put, width
 from .radix import sort_keys
 from .row_tiles import TILE_BLOCK, TILE_TEXT, find_tiles, lookback_words
-from .specialise import constants, typedefs
+from .specialize import constants, typedefs
 
 _INT32 = np.dtype(np.int32)
 _INT64 = np.dtype(np.int64)
@@ -71,16 +71,16 @@ def _extract_vector(x: np.dtype[Any], value: np.dtype[Any] | None) -> Kernel:
 
 @implements(ExtractRow, engine="cuda")
 def extract_row(q: ExtractRow) -> VectorStore:
-    """t(j) = a(row, j): views of the row's columns and values.  Synchronises: two offsets are read back."""
+    """t(j) = a(row, j): views of the row's columns and values.  Synchronizes: two offsets are read back."""
     a = q.a
-    begin, end = (int(p) for p in read_back(a.indptr[q.row : q.row + 2]))  # synchronises
+    begin, end = (int(p) for p in read_back(a.indptr[q.row : q.row + 2]))  # synchronizes
     values = None if a.values is None else a.values[begin:end]
     return IndexList(a.ncols, a.dtype, a.indices[begin:end], values, a.iso)
 
 
 @implements(ExtractMatrix, engine="cuda")
 def extract_matrix(q: ExtractMatrix) -> CSR:
-    """t(p, q) = a(rows[p], cols[q]).  Synchronises: the number of entries is read back, once for each axis.
+    """t(p, q) = a(rows[p], cols[q]).  Synchronizes: the number of entries is read back, once for each axis.
 
     Whole rows are copied; columns are looked up in the sorted index and ordered by one sort.
     """
@@ -96,7 +96,7 @@ def _rows(a: CSR, rows: Index) -> CSR:
     n = rows.count
     offset = a.indptr.dtype if rows.array is None and rows.step != 0 else _INT64  # rows of an array may repeat
     offsets, words = row_offsets(x, position, n, a.indptr, offset)
-    total = read_one(words) if n else 0  # synchronises
+    total = read_one(words) if n else 0  # synchronizes
     return copied_rows(a, x, position, n, a.indptr, offsets, total)
 
 
@@ -136,9 +136,9 @@ def row_offsets(
 
 
 def _consecutive(a: CSR, first: int, stop: int) -> CSR:
-    """t(p, :) = a(first + p, :).  Synchronises: two offsets are read back."""
-    begin = 0 if first == 0 else read_one(a.indptr[first : first + 1])  # synchronises
-    end = a.nvals if stop == a.nrows else read_one(a.indptr[stop : stop + 1])  # synchronises
+    """t(p, :) = a(first + p, :).  Synchronizes: two offsets are read back."""
+    begin = 0 if first == 0 else read_one(a.indptr[first : first + 1])  # synchronizes
+    end = a.nvals if stop == a.nrows else read_one(a.indptr[stop : stop + 1])  # synchronizes
     total = end - begin
     indices, values = _allocated(a, total)
     put(indices, 0, a.indices[begin:end])
@@ -151,7 +151,7 @@ def _consecutive(a: CSR, first: int, stop: int) -> CSR:
 
 
 def _allocated(a: CSR, total: int) -> tuple[Array, Array | None]:
-    """Return uninitialised columns and values of `total` entries of the types of a."""
+    """Return uninitialized columns and values of `total` entries of the types of a."""
     require("extract", "cuda", total * (a.indices.dtype.itemsize + (0 if a.values is None else a.dtype.itemsize)))
     return cupy.empty(total, a.indices.dtype), None if a.values is None else cupy.empty(total, a.dtype)
 
@@ -170,7 +170,7 @@ def _columns(a: CSR, cols: Index) -> CSR:
         grid(a.nvals), BLOCK, a.nvals, a.indices, wanted, int(wanted.size), copies
     )
     offsets = exclusive_scan(copies, _INT64)
-    total = read_one(offsets[-1:])  # synchronises
+    total = read_one(offsets[-1:])  # synchronizes
     keys = cupy.empty(total, np.uint64)
     values = None if a.values is None else cupy.empty(total, a.dtype)
     kernel("extract.cuh", "extract_columns", prologue)(
@@ -197,13 +197,13 @@ def _columns(a: CSR, cols: Index) -> CSR:
 def _occurring(a: CSR, cols: Index) -> tuple[Array, Array]:
     """As `_sorted_index`, for a range of more columns than there are entries: only columns that occur in the matrix.
 
-    Synchronises, for their number.
+    Synchronizes, for their number.
     """
     wide = index_dtype(max(cols.size, cols.count))
-    present = cupy.unique(a.indices).astype(np.int64)  # synchronises
+    present = cupy.unique(a.indices).astype(np.int64)  # synchronizes
     place, rest = cupy.divmod(present - cols.start, cols.step or 1)
     held = (rest == 0) & (place >= 0) & (place < cols.count)
-    return present[held].astype(wide), place[held].astype(wide)  # synchronises
+    return present[held].astype(wide), place[held].astype(wide)  # synchronizes
 
 
 def _sorted_index(cols: Index) -> tuple[Array, Array]:
@@ -216,8 +216,8 @@ def _sorted_index(cols: Index) -> tuple[Array, Array]:
     return keys.view(wide), order
 
 
-def catalogue() -> Iterator[compile_samples.Entry]:
-    """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
+def catalog() -> Iterator[compile_samples.Entry]:
+    """Yield (kernel file, prologue): the rows of the catalog for the kernels of this module."""
     for index, value in ((INT32, UINT8), (INT64, UINT64)):
         text = typedefs(X=index, V=value, P=index, I=INT32) + constants(FORM=2)
         yield "extract.cuh", text

@@ -1,4 +1,4 @@
-"""Hubs: the top-degree neighbours of every row of a pattern, computed once and cached with it."""
+"""Hubs: the top-degree neighbors of every row of a pattern, computed once and cached with it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .columns import column_types
 from .kernel import kernel
 from .launch import BLOCK, counter, grid, multiprocessors
 from .packing import packing
-from .specialise import constants, typedefs
+from .specialize import constants, typedefs
 
 __all__ = ["HUBS", "hubs"]
 
@@ -33,12 +33,12 @@ _PARTS = 4
 
 
 def hubs(pattern: AnyPattern, *, build: bool) -> Array | None:
-    """Return two columns for each row of a square pattern, an array (2, n): the neighbours k whose rows k are longest.
+    """Return two columns for each row of a square pattern, an array (2, n): the neighbors k whose rows k are longest.
 
-    -1 if a row has fewer neighbours; ties are broken arbitrarily.  None if they are not cached and `build` is false, or
+    -1 if a row has fewer neighbors; ties are broken arbitrarily.  None if they are not cached and `build` is false, or
     they would need more than a quarter of the free memory.
 
-    Building is one pass over all entries, slice by slice, and synchronises; two columns a row are cached with the
+    Building is one pass over all entries, slice by slice, and synchronizes; two columns a row are cached with the
     pattern.
     """
     known: Array | None = pattern.facts.get(_FACT)
@@ -49,17 +49,17 @@ def hubs(pattern: AnyPattern, *, build: bool) -> Array | None:
         return None
     made = cupy.full((HUBS, pattern.nrows), -1, column)
     a = structure_only(pattern)
-    where = slice_bounds(pattern)  # synchronises
+    where = slice_bounds(pattern)  # synchronizes
     rows, wanted = where.rows, tuple(where.filled())
     if wanted:
-        for s, part in zip(wanted, run(Slices(a, rows, wanted), "cuda"), strict=True):  # synchronises
-            _rank_neighbours(pattern, rows[s], part.pattern, made)
+        for s, part in zip(wanted, run(Slices(a, rows, wanted), "cuda"), strict=True):  # synchronizes
+            _rank_neighbors(pattern, rows[s], part.pattern, made)
     pattern.facts[_FACT] = made
     note(hubs_bytes=int(made.nbytes))
     return made
 
 
-def _rank_neighbours(whole: AnyPattern, first: int, part: Pattern, made: Array) -> None:
+def _rank_neighbors(whole: AnyPattern, first: int, part: Pattern, made: Array) -> None:
     """Compute the hubs of the rows of a slice, whose first row is row `first` of the whole pattern."""
     lanes = 1
     while lanes < 32 and 2 * lanes * part.nrows <= part.nvals:
@@ -88,8 +88,8 @@ def _rank_neighbours(whole: AnyPattern, first: int, part: Pattern, made: Array) 
     kernel("hubs.cuh", "hubs_write", prologue)(grid(listed), BLOCK, found)
 
 
-def catalogue() -> Iterator[compile_samples.Entry]:
-    """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
+def catalog() -> Iterator[compile_samples.Entry]:
+    """Yield (kernel file, prologue): the rows of the catalog for the kernels of this module."""
     for index, half in ((INT32, 1), (INT64, 2)):
         for columns, lanes in zip(compile_samples.ALL_COLUMNS[:2], (1, 32), strict=True):
             text = typedefs(P=index, D=INT64) + columns

@@ -19,13 +19,13 @@ from ..spec import Kronecker
 from . import compile_samples
 from .kernel import Kernel, kernel
 from .launch import BLOCK, grid, one_wave, values_of
-from .specialise import binary, constants, typedefs
+from .specialize import binary, constants, typedefs
 
 
 # Every entry of an operand is read many times, so entries are not read over the interconnect.
 @implements(Kronecker, engine="cuda", accepts=RESIDENT)
 def kronecker(q: Kronecker) -> CSR:
-    """t(i r + k, j c + l) = op(a(i, j), b(k, l)): a thread four entries; does not synchronise."""
+    """t(i r + k, j c + l) = op(a(i, j), b(k, l)): a thread four entries; does not synchronize."""
     a, b, z = q.a, q.b, q.op.z
     nrows, ncols, nvals = a.nrows * b.nrows, a.ncols * b.ncols, a.nvals * b.nvals
     iso = binary_value(q.op, a.iso, b.iso)
@@ -58,8 +58,8 @@ def _prologue(op: TypedBinary, *types: np.dtype[Any]) -> str:
     return typedefs(**named) + constants(FORM=2) + binary("combine", op)
 
 
-def catalogue() -> Iterator[compile_samples.Entry]:
-    """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
+def catalog() -> Iterator[compile_samples.Entry]:
+    """Yield (kernel file, prologue): the rows of the catalog for the kernels of this module."""
     for op, a, b, made in (
         (compile_samples.TIMES, INT32, INT32, INT32),
         (compile_samples.PLUS32, INT64, INT32, INT64),

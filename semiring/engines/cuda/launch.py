@@ -104,7 +104,7 @@ class Counter:
         self.data = data  # its address is ``data.ptr``, like that of an array; keeps the memory alive
 
     def read(self) -> int:
-        """The number.  Synchronises."""
+        """The number.  Synchronizes."""
         return int.from_bytes(_read_bytes(self.data.ptr, 8, get_current_stream()), "little", signed=True)
 
 
@@ -171,7 +171,7 @@ def full(size: int, dtype: np.dtype[Any], values: Any) -> Full:
 
 
 def read_back(array: Array) -> np.ndarray[Any, Any]:
-    """Copy a small device array to the host: synchronises, and is counted like every copy to the host.
+    """Copy a small device array to the host: synchronizes, and is counted like every copy to the host.
 
     It is staged in pinned memory on the current stream, which takes 7 microseconds; a pageable copy takes 11.
     """
@@ -179,12 +179,12 @@ def read_back(array: Array) -> np.ndarray[Any, Any]:
 
 
 def read_one(array: Array | Counter) -> int:
-    """The integer in a device array of one element, or of a counter: synchronises."""
+    """The integer in a device array of one element, or of a counter: synchronizes."""
     return array.read() if isinstance(array, Counter) else int(read_back(array).item(0))
 
 
 def read_words(address: int, count: int) -> tuple[int, ...]:
-    """Return `count` unsigned 64-bit words at a device address: synchronises, and is counted."""
+    """Return `count` unsigned 64-bit words at a device address: synchronizes, and is counted."""
     return struct.unpack(f"{count}Q", _read_bytes(address, 8 * count, get_current_stream()))
 
 
@@ -201,7 +201,7 @@ class Queued:
         self._written.record()
 
     def read(self) -> bytearray:
-        """The bytes on the host: synchronises, with the kernels queued before this object was made."""
+        """The bytes on the host: synchronizes, with the kernels queued before this object was made."""
         if runtime.getDevice() != self._device:
             with cupy.cuda.Device(self._device):
                 return self.read()
@@ -224,10 +224,10 @@ def _copied(array: Array, stream: Any) -> np.ndarray[Any, Any]:
 
 
 def _read_bytes(address: int, nbytes: int, stream: Any) -> bytearray:
-    """Bytes of device memory, copied on `stream` through the page-locked memory of this thread.  Synchronises."""
+    """Bytes of device memory, copied on `stream` through the page-locked memory of this thread.  Synchronizes."""
     local = _local
     if local.arriving is not None:  # an interrupt left a copy that may still be under way into the same memory
-        local.arriving.synchronize()  # synchronises
+        local.arriving.synchronize()  # synchronizes
     if local.room is None or local.room.nbytes < nbytes:
         size = max(4096, nbytes)
         local.memory = cupy.cuda.alloc_pinned_memory(size)
@@ -237,7 +237,7 @@ def _read_bytes(address: int, nbytes: int, stream: Any) -> bytearray:
     room = local.room
     local.arriving = stream
     runtime.memcpyAsync(local.address, address, nbytes, runtime.memcpyDeviceToHost, stream.ptr)
-    stream.synchronize()  # synchronises
+    stream.synchronize()  # synchronizes
     Transfers.copies += 1
     Transfers.bytes += nbytes
     made = bytearray(room[:nbytes])

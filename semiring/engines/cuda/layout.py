@@ -23,7 +23,7 @@ from .kernel import Kernel, kernel
 from .launch import BLOCK, grid, one_wave
 from .primitives import cast_array, cast_into, fill, filled, moved, put
 from .row_tiles import TILE_BLOCK, find_tiles, row_tiles
-from .specialise import constants, typedefs
+from .specialize import constants, typedefs
 
 # The matrices that one launch puts side by side: 1 << PART_BITS of the kernels.
 _PART_BITS = 3
@@ -49,7 +49,7 @@ class _Band(NamedTuple):
 
 @implements(Concat, engine="cuda")
 def concat(q: Concat) -> CSR:
-    """t(rows[n] + i, cols[n] + j) = tiles[n](i, j): one pass over the entries of the result; does not synchronise.
+    """t(rows[n] + i, cols[n] + j) = tiles[n](i, j): one pass over the entries of the result; does not synchronize.
 
     Arrays that one tile alone determines are shared with it.  If more than 8 tiles have rows in common, each 8 are
     put side by side first.  Offsets and columns of tiles whose types differ are copied in their common type.
@@ -208,8 +208,8 @@ def _prologue(*types: np.dtype[Any]) -> str:
     return typedefs(**named, V=moved(types[4])) + constants(FORM=2, TILE=tuning.WARP_TILE, PART_BITS=_PART_BITS)
 
 
-def catalogue() -> Iterator[compile_samples.Entry]:
-    """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
+def catalog() -> Iterator[compile_samples.Entry]:
+    """Yield (kernel file, prologue): the rows of the catalog for the kernels of this module."""
     for types in (
         (INT32, INT32, INT32, INT64, FP64),
         (INT64, INT64, INT64, INT32, INT8),

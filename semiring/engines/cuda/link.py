@@ -24,7 +24,7 @@ from .kernel import Kernel, kernel
 from .launch import counter, grid, multiprocessors, read_back, scratch
 from .packing import linked_rows, packing
 from .primitives import filled
-from .specialise import constants, typedefs
+from .specialize import constants, typedefs
 
 # Labels that `frequent_value` draws, a thread each (FREQUENT_DRAWS).
 _DRAWS = 1024
@@ -54,7 +54,7 @@ def _plan(offset: np.dtype[Any], label: np.dtype[Any], columns: str) -> _Plan:
 def link(q: Link) -> Full:
     """Hook by compare-and-swap: one thread for each short row, the entries of long rows partitioned evenly.
 
-    Three to five launches.  Does not synchronise; a label to skip that is on the device is read there.
+    Three to five launches.  Does not synchronize; a label to skip that is on the device is read there.
     """
     forest = q.forest
     assert isinstance(forest, Full)
@@ -99,10 +99,10 @@ def _linked(q: Link, old: Array) -> Array:
 
 @implements(LinkSample, engine="cuda", accepts=EVERY_KIND)
 def link_sample(q: LinkSample) -> LinkSampleResult:
-    """Hook every row to its hubs, if they are cached; else to its first neighbours, in one pass.
+    """Hook every row to its hubs, if they are cached; else to its first neighbors, in one pass.
 
-    For entries outside device memory hubs are built: a pass over first neighbours reads as much of the stream.
-    Building them synchronises.
+    For entries outside device memory hubs are built: a pass over first neighbors reads as much of the stream.
+    Building them synchronizes.
     """
     forest, n = q.forest, q.pattern.nrows
     assert isinstance(forest, Full)
@@ -123,7 +123,7 @@ def link_sample(q: LinkSample) -> LinkSampleResult:
 
 
 class DeviceLabel:
-    """A label in device memory: kernels read it there; a call reads it back and synchronises."""
+    """A label in device memory: kernels read it there; a call reads it back and synchronizes."""
 
     __slots__ = ("_array",)
 
@@ -136,8 +136,8 @@ class DeviceLabel:
         return self._array.data
 
     def __call__(self) -> np.generic:
-        """The label on the host.  Synchronises."""
-        label: np.generic = read_back(self._array)[0]  # synchronises
+        """The label on the host.  Synchronizes."""
+        label: np.generic = read_back(self._array)[0]  # synchronizes
         return label
 
 
@@ -158,8 +158,8 @@ def _frequent_value(label: np.dtype[Any]) -> Kernel:
     return kernel("frequent.cuh", "frequent_value", typedefs(F=label))
 
 
-def catalogue() -> Iterator[compile_samples.Entry]:
-    """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
+def catalog() -> Iterator[compile_samples.Entry]:
+    """Yield (kernel file, prologue): the rows of the catalog for the kernels of this module."""
     for index in (INT32, INT64):
         uncompressed = compile_samples.UNCOMPRESSED, compile_samples.UNCOMPRESSED
         for label, columns in zip(cycle((INT32, INT64)), (*uncompressed, *compile_samples.COMPRESSED), strict=False):

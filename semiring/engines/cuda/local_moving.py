@@ -16,11 +16,11 @@ from ..spec_vote import LocalMoving, key_of_pass
 from . import compile_samples, tuning
 from .kernel import Kernel, kernel
 from .launch import BLOCK, counter, grid
-from .specialise import constants, typedefs
+from .specialize import constants, typedefs
 from .vote import full_array, launcher, rows_by_length
 
 _FILE = "local_moving.cuh"
-# Blocks that mark the neighbours of one row of more than VOTE_LARGE entries.
+# Blocks that mark the neighbors of one row of more than VOTE_LARGE entries.
 _SLICES = 32
 
 
@@ -34,9 +34,9 @@ class _Plan(NamedTuple):
 
 @implements(LocalMoving, engine="cuda", accepts=RESIDENT)
 def local_moving(q: LocalMoving) -> Full:
-    """t = the labels after votes of active rows, part by part; neighbours of rows that moved are active.
+    """t = the labels after votes of active rows, part by part; neighbors of rows that moved are active.
 
-    Synchronises once a pass.
+    Synchronizes once a pass.
     """
     a, n = q.a, q.a.nrows
     labels = full_array(q.labels).copy()
@@ -50,7 +50,7 @@ def local_moving(q: LocalMoving) -> Full:
         plan.totals(grid(n), BLOCK, n, labels, mass, totals)
     wanted, votes = labels.copy(), cupy.empty(n, np.bool_)
     active, following = cupy.ones(n, np.bool_), cupy.zeros(n, np.bool_)
-    vote = launcher(a, labels, wanted, votes, mass, totals, q.rate, q.keep)  # synchronises the first time
+    vote = launcher(a, labels, wanted, votes, mass, totals, q.rate, q.keep)  # synchronizes the first time
     longest = rows_by_length(uncompressed_pattern(a.pattern)).rows[-1]
     for number in range(q.passes):
         key, moves = key_of_pass(q.seed, number), counter()
@@ -62,7 +62,7 @@ def local_moving(q: LocalMoving) -> Full:
             if longest.size:
                 given = int(longest.size), longest, _SLICES, a.indptr, a.indices, votes, labels, following
                 plan.mark_long(grid(longest.size * _SLICES, 1), BLOCK, *given)
-        if moves.read() <= q.few:  # synchronises
+        if moves.read() <= q.few:  # synchronizes
             break
         active, following = following, active
         following.fill(False)
@@ -83,7 +83,7 @@ def _prologue(
     return typedefs(P=offset, I=column, L=label, R=row) + constants(SCORED=scored, LONG=tuning.VOTE_LARGE)
 
 
-def catalogue() -> Iterator[compile_samples.Entry]:
-    """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
+def catalog() -> Iterator[compile_samples.Entry]:
+    """Yield (kernel file, prologue): the rows of the catalog for the kernels of this module."""
     yield _FILE, _prologue(INT32, INT32, INT32, INT32, False)
     yield _FILE, _prologue(INT64, INT32, INT64, INT32, True)

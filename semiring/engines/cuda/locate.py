@@ -18,7 +18,7 @@ from .degrees import present_rows
 from .extract import index_arguments
 from .kernel import Kernel, kernel
 from .launch import BLOCK, bitmap, counter, grid, one_wave, values_of
-from .specialise import constants, typedefs
+from .specialize import constants, typedefs
 
 # What entries bid, as kernels/locate.cuh names it.
 _KEYS_AND_PLACES, _KEYS, _PLACES = 0, 1, 2
@@ -112,8 +112,8 @@ def _prologue(types: str, value: np.dtype[Any], largest: bool, bids: int) -> str
 _INDEX = INT32
 
 
-def catalogue() -> Iterator[compile_samples.Entry]:
-    """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
+def catalog() -> Iterator[compile_samples.Entry]:
+    """Yield (kernel file, prologue): the rows of the catalog for the kernels of this module."""
     for value, largest, bids in (
         (FP32, False, _KEYS_AND_PLACES), (INT8, True, _KEYS_AND_PLACES), (BOOL, True, _KEYS_AND_PLACES),
         (UINT16, False, _KEYS), (FP64, False, _KEYS), (INT64, True, _PLACES), (FP32, True, _PLACES),

@@ -31,7 +31,7 @@ from .mxm_operands import constant
 from .mxm_panels import panels_bytes, panels_cost, panels_product
 from .primitives import exclusive_scan, put, width
 from .select import mask_arguments
-from .specialise import constants, semiring, typedefs
+from .specialize import constants, semiring, typedefs
 
 _INT32 = np.dtype(np.int32)
 _INT64 = np.dtype(np.int64)
@@ -48,7 +48,7 @@ _NO_MASK = typedefs(MP=_INT32, MI=_INT32, M=_BYTE) + constants(VALUED=False)
 def mxm(q: Mxm) -> CSR:
     """t(i, j) = (+)_k A(i, k) (x) B(k, j) by the method of least cost: dot products, rows by size, panels, or a sort.
 
-    All but the sort allocate the entries of the result exactly.  Synchronises: reads the number of products by size of
+    All but the sort allocate the entries of the result exactly.  Synchronizes: reads the number of products by size of
     rows, the estimate of dot products, and the number of entries.
     """
     a, z = q.a, q.semiring.z
@@ -60,7 +60,7 @@ def mxm(q: Mxm) -> CSR:
     if not q.by_row.ready and columns is not None and (found := _dot(q, math.inf)) is not None:
         return found
     with allocating("mxm", "cuda"):
-        sizes = bins(q)  # synchronises
+        sizes = bins(q)  # synchronizes
     method, cost = _cheapest(q, sizes)
     if columns is not None and (columns.ready or _pays_columns(q, sizes.total)):
         found = _dot(q, math.inf if q.method == "dot" else cost)
@@ -77,7 +77,7 @@ def mxm(q: Mxm) -> CSR:
 def least_cost(q: Mxm) -> float:
     """Return the least cost of methods other than dot products; infinite if the request excludes them.
 
-    Synchronises: counts the products.
+    Synchronizes: counts the products.
     """
     return math.inf if q.method == "dot" or not q.by_row.ready else _cheapest(q, bins(q))[1]
 
@@ -116,12 +116,12 @@ def _fits(count: int) -> bool:
 def _sorted(q: Mxm) -> CSR:
     """Return the product by a sort, in batches of rows that use up to half of the free memory each.
 
-    A single row may exceed that.  Synchronises.
+    A single row may exceed that.  Synchronizes.
     """
     a, z = q.a, q.semiring.z
     with allocating("mxm", "cuda"):
         plan = _Expansion(q)
-    total = read_one(plan.offsets[-1:])  # synchronises
+    total = read_one(plan.offsets[-1:])  # synchronizes
     note(method="sort", products=total)
     bounds = plan.bounds(total)
     parts: list[CSR] = []
@@ -182,7 +182,7 @@ class _Expansion:
         places = cupy.empty((batches + 1, 3), _INT64)
         run = kernel("mxm.cuh", "mxm_bounds", self.prologue)
         run(grid(batches + 1), BLOCK, batches, limit, a.nrows, a.indptr, self.offsets, places)
-        return [(int(row), int(entry), int(product)) for row, entry, product in read_back(places)]  # synchronises
+        return [(int(row), int(entry), int(product)) for row, entry, product in read_back(places)]  # synchronizes
 
     def needed(self, parts: list[CSR], total: int, stacked: bool) -> int:
         """Estimate the bytes of the whole result from the entries so far; without any, from one entry a product.
@@ -209,7 +209,7 @@ class _Expansion:
             run = kernel("mxm.cuh", "mxm_mark", self.prologue)
             run(grid(count), BLOCK, *walk, *where, *other, *self.masking, marks)
             ranks = exclusive_scan(marks, _INT64, popcount=True)
-        kept = count if ranks is None else read_one(ranks[-1:])  # synchronises
+        kept = count if ranks is None else read_one(ranks[-1:])  # synchronizes
         keys = cupy.empty(kept, np.uint64)
         values = None if self.iso is not None else cupy.empty(kept, z)
         if kept:
@@ -247,8 +247,8 @@ def _stacked(nrows: int, ncols: int, dtype: np.dtype[Any], parts: list[CSR]) -> 
     return CSR(Pattern(nrows, ncols, indptr, indices), dtype, values, iso)
 
 
-def catalogue() -> Iterator[compile_samples.Entry]:
-    """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
+def catalog() -> Iterator[compile_samples.Entry]:
+    """Yield (kernel file, prologue): the rows of the catalog for the kernels of this module."""
     for ring in compile_samples.SEMIRINGS:
         types = typedefs(AP=INT64, AI=INT32, A=FP32, BP=INT32, BI=INT64, B=INT8, MP=INT32, MI=INT32, M=INT8)
         yield "mxm.cuh", types + constants(VALUED=ring.add.is_any, FORM=2) + semiring(ring)

@@ -43,7 +43,7 @@ def _plan(prologue: str) -> _Plan:
 
 
 def is_small(q: Mxm) -> bool:
-    """Return True if few slots are needed, and no warp has many steps.  Synchronises if row lengths are not cached.
+    """Return True if few slots are needed, and no warp has many steps.  Synchronizes if row lengths are not cached.
 
     A warp has a step for 32 entries of a row of B, and one for 32 presence words of its row of the result.
     """
@@ -66,7 +66,7 @@ def is_small(q: Mxm) -> bool:
 def mxm_dense(q: Mxm) -> CSR:
     """t(i, j) = (+)_k A(i, k) (x) B(k, j) of small matrices, in two launches.
 
-    Memory beyond the result: a value and two bits for each position.  Synchronises: the number of entries is read back.
+    Memory beyond the result: a value and two bits for each position.  Synchronizes: the number of entries is read back.
     """
     a, b, z = q.a, q.b, q.semiring.z
     nrows, ncols = a.nrows, b.ncols
@@ -87,14 +87,14 @@ def mxm_dense(q: Mxm) -> CSR:
     plan.accumulate(blocks, BLOCK, given.packed, plan.pack(
         words=words, marks=marks, admitted=marks + bits, slots=state + slots_at, state=state, indptr=indptr,
     ))  # fmt: skip
-    (nvals,) = read_words(state + 8, 1)  # synchronises
+    (nvals,) = read_words(state + 8, 1)  # synchronizes
     indices = cupy.empty(nvals, _INT32)
     values = None if iso is not None else cupy.empty(nvals, z)
     plan.rows(blocks, BLOCK, nrows, words, marks, state + slots_at, indptr, indices, values)
     return CSR(Pattern(nrows, ncols, indptr, indices), z, values, iso)
 
 
-def catalogue() -> Iterator[compile_samples.Entry]:
-    """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
+def catalog() -> Iterator[compile_samples.Entry]:
+    """Yield (kernel file, prologue): the rows of the catalog for the kernels of this module."""
     for prologue in sampled():
         yield _FILE, prologue

@@ -24,8 +24,8 @@ from .kernel import Kernel, kernel
 from .launch import BLOCK, Counter, bitmap, counter, grid, multiprocessors, read_words, scratch
 from .mxm_operands import constant, operand_packer, pack_operands
 from .primitives import compact_csr
-from .specialise import constants, semiring, typedefs
-from .specialise import monoid as monoid_text
+from .specialize import constants, semiring, typedefs
+from .specialize import monoid as monoid_text
 
 __all__ = ["DotProducts", "dot_products"]
 
@@ -104,13 +104,13 @@ def dot_products(q: Mxm, others: float) -> CSR | None:
     """t(i, j) = (+)_k A(i, k) (x) B(k, j) for the entries (i, j) of the mask; None if `others` is less than the cost.
 
     others: the least cost of other methods.  Memory beyond the result: a value and a bit for each entry of the mask,
-    and that of `DotProducts`.  Synchronises: reads the estimate and the number of entries of the result.
+    and that of `DotProducts`.  Synchronizes: reads the estimate and the number of entries of the result.
     """
     dots = DotProducts.of(q, others)
     if dots is None:
         return None
     whole, marks = dots.marked()
-    return compact_csr(whole, marks)  # synchronises
+    return compact_csr(whole, marks)  # synchronizes
 
 
 class DotProducts:
@@ -136,7 +136,7 @@ class DotProducts:
     def of(cls, q: Mxm, others: float) -> DotProducts | None:
         """Return the dot products; None if `others` is less than their cost, or the mask does not list positions.
 
-        The cost, in probes of a table, is estimated from a sample of the mask.  Synchronises: reads it.
+        The cost, in probes of a table, is estimated from a sample of the mask.  Synchronizes: reads it.
         """
         mask = simplified(q.mask)
         if isinstance(mask, bool) or mask.complement or not isinstance(mask.store, CSR):
@@ -151,13 +151,13 @@ class DotProducts:
     def _estimates(self) -> tuple[int, int]:
         """Return the expected probes, and those of the longest row of a warp, from a sample of the mask.
 
-        Synchronises.
+        Synchronizes.
         """
         m, sums, compile_samples = self.m, counter(2), min(_SAMPLES, self.m.nvals)
         plan = self._plan(STORED, self.q.semiring.add, 1)
         packed = self._packed(plan, _Outputs())
         plan.estimate(grid(compile_samples), BLOCK, packed, m.nvals, compile_samples, sums)
-        probes, longest = read_words(sums.data.ptr, 2)  # synchronises
+        probes, longest = read_words(sums.data.ptr, 2)  # synchronizes
         return probes * m.nvals // compile_samples, longest
 
     def _plan(self, result: int, monoid: TypedMonoid, lanes: int) -> _Plan:
@@ -217,8 +217,8 @@ def _lanes(average: float) -> int:
     return lanes
 
 
-def catalogue() -> Iterator[compile_samples.Entry]:
-    """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
+def catalog() -> Iterator[compile_samples.Entry]:
+    """Yield (kernel file, prologue): the rows of the catalog for the kernels of this module."""
     columns = TypedSemiring(compile_samples.MIN, binary.secondj[INT64])
     results = (SUMMED, REDUCED, SUMMED, STORED, STORED, SUMMED)
     for number, (ring, result) in enumerate(zip((*compile_samples.SEMIRINGS, columns), results, strict=True)):

@@ -99,7 +99,7 @@ def _full_first(q: Mxm) -> bool:
 def mxm_sparse_full(q: Mxm) -> CSR:
     """t(i, j) = (+)_k A(i, k) (x) B(k, j) for sparse A and full rows of B; the result has full rows.
 
-    Synchronises if the rows of the result are not cached with the pattern of A.
+    Synchronizes if the rows of the result are not cached with the pattern of A.
     """
     return sparse_times_full(q.a, q.b, q.semiring)
 
@@ -108,7 +108,7 @@ def mxm_sparse_full(q: Mxm) -> CSR:
 def mxm_sparse_full_mask(q: Mxm) -> CSR:
     """t(i, j) = (+)_k A(i, k) (x) B(k, j) for the entries (i, j) of the mask, for sparse A and full rows of B.
 
-    Synchronises: reads the number of rows of which all columns are computed, and that of the entries.
+    Synchronizes: reads the number of rows of which all columns are computed, and that of the entries.
     """
     assert q.mask is not None
     return sparse_full_under_mask(q.a, q.b, q.semiring, q.mask)
@@ -118,7 +118,7 @@ def mxm_sparse_full_mask(q: Mxm) -> CSR:
 def mxm_full_mask(q: Mxm) -> CSR:
     """t(i, j) = (+)_k A(i, k) (x) B(k, j) for the entries (i, j) of the mask; A and B' have full rows.
 
-    Synchronises where rows of A or B' are empty or the mask admits by value: the number of entries is read back.
+    Synchronizes where rows of A or B' are empty or the mask admits by value: the number of entries is read back.
     """
     assert q.by_column is not None
     assert q.mask is not None
@@ -136,7 +136,7 @@ def mxm_full_sparse(q: Mxm) -> CSR:
     """t(j, i) = (+)_k B'(j, k) (x) A'(k, i), transposed, for full A and sparse B.
 
     The result has full rows if no column of B is empty.  Memory beyond the result: A and the result again.
-    Synchronises if the columns of B that are not empty are not cached.
+    Synchronizes if the columns of B that are not empty are not cached.
     """
     a, n = q.a, q.ncols
     t = registry.run(Transpose(q.b), "cuda") if q.by_column is None else q.by_column.get()
@@ -155,6 +155,6 @@ def mxm_full_sparse(q: Mxm) -> CSR:
             values = transposed_values(values, present, nrows)
         if present == n:
             return CSR(product_rows(a.pattern).result(a.pattern, n), made.dtype, values, made.iso)
-        columns = cupy.flatnonzero(cupy.diff(full.indptr)).astype(index_dtype(n))  # synchronises
+        columns = cupy.flatnonzero(cupy.diff(full.indptr)).astype(index_dtype(n))  # synchronizes
         offsets = (a.indptr.astype(np.int64) // max(a.ncols, 1) * present).astype(index_dtype(made.nvals))
         return CSR(Pattern(a.nrows, n, offsets, cupy.tile(columns, nrows)), made.dtype, values, made.iso)

@@ -22,7 +22,7 @@ from .arguments import arguments
 from .kernel import Kernel, kernel
 from .launch import BLOCK, grid, multiprocessors, values_of
 from .mxm_full_rows import product_rows
-from .specialise import constants, semiring, typedefs
+from .specialize import constants, semiring, typedefs
 
 __all__ = ["dense_product", "full_times_full", "is_blas"]
 
@@ -73,7 +73,7 @@ def full_times_full(a: CSR, b: CSR, ring: TypedSemiring) -> CSR:
     nrows, inner = a.nvals // a.ncols, b.nvals // b.ncols
     left: CSR | Full = a
     if inner < b.nrows and a.values is not None:  # the columns of a whose rows of b are not empty
-        present = cupy.flatnonzero(cupy.diff(full.indptr))  # synchronises
+        present = cupy.flatnonzero(cupy.diff(full.indptr))  # synchronizes
         left = Full(nrows * inner, a.dtype, cupy.take(a.values.reshape(nrows, a.ncols), present, axis=1).reshape(-1))
     return CSR(made, ring.z, *dense_product(left, b, (nrows, inner, b.ncols), ring))
 
@@ -116,8 +116,8 @@ def dense_product(
     return out, None
 
 
-def catalogue() -> Iterator[compile_samples.Entry]:
-    """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
+def catalog() -> Iterator[compile_samples.Entry]:
+    """Yield (kernel file, prologue): the rows of the catalog for the kernels of this module."""
     for number, ring in enumerate(compile_samples.SEMIRINGS):
         flags = constants(A_VALUES=number != 2, B_VALUES=number != 4, STARTED=number < 2)
         yield _FILE, typedefs(A=FP32, B=INT8) + flags + semiring(ring)

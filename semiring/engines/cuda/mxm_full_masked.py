@@ -25,7 +25,7 @@ from .launch import values_of
 from .mxm_full_rows import product_rows, whole_rows
 from .mxm_full_spmm import sparse_times_full
 from .primitives import compact_csr
-from .specialise import constants, semiring, typedefs
+from .specialize import constants, semiring, typedefs
 
 __all__ = ["sparse_full_under_mask"]
 
@@ -77,7 +77,7 @@ def sparse_full_under_mask(a: CSR, b: CSR, ring: TypedSemiring, mask: Mask) -> C
     """t(i, j) = (+)_k a(i, k) (x) b(k, j) for the entries (i, j) that the mask admits, for sparse a and full b.
 
     Results have values of their own.  Memory beyond the result: a value and a bit for each entry of the mask, and the
-    rows of which all columns are computed.  Synchronises: reads their number, and that of the entries.
+    rows of which all columns are computed.  Synchronizes: reads their number, and that of the entries.
     """
     m, z, facts, full, width = mask.store, ring.z, ring_facts(ring), b.pattern, b.ncols
     assert isinstance(m, CSR)
@@ -89,7 +89,7 @@ def sparse_full_under_mask(a: CSR, b: CSR, ring: TypedSemiring, mask: Mask) -> C
     present = degrees(product).words
     reads = facts.x and a.values is not None, facts.y and b.values is not None
     share = max(1, _SECTOR // b.dtype.itemsize) if reads[1] else 1
-    rows = whole_rows(a.pattern, present, m.pattern, width, share)  # synchronises
+    rows = whole_rows(a.pattern, present, m.pattern, width, share)  # synchronizes
     whole = sparse_times_full(a, b, ring, rows=rows)
     note(method="masked rows", whole_rows=rows.nvals // max(width, 1))
     unroll = tuning.FULL_UNROLL
@@ -113,8 +113,8 @@ def sparse_full_under_mask(a: CSR, b: CSR, ring: TypedSemiring, mask: Mask) -> C
     return compact_csr(CSR(m.pattern, z, out), marks)
 
 
-def catalogue() -> Iterator[compile_samples.Entry]:
-    """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
+def catalog() -> Iterator[compile_samples.Entry]:
+    """Yield (kernel file, prologue): the rows of the catalog for the kernels of this module."""
     for number, ring in enumerate(compile_samples.SEMIRINGS):
         types = typedefs(AP=INT64, AI=INT32, A=FP32, BP=INT32, B=INT8, MP=INT32, MI=INT64, M=INT8, CP=INT64)
         flags = _Flags(

@@ -18,7 +18,7 @@ from .degrees import degrees
 from .kernel import kernel
 from .launch import BLOCK, grid, read_back, read_one
 from .primitives import exclusive_scan
-from .specialise import constants, typedefs
+from .specialize import constants, typedefs
 
 __all__ = ["ProductRows", "Segments", "product_rows", "whole_rows"]
 
@@ -54,7 +54,7 @@ class ProductRows:
         self._some: tuple[weakref.ref[AnyPattern], FullPattern] | None = None
 
     def segments(self, pattern: AnyPattern) -> Segments:
-        """Return the segments of long rows.  Synchronises the first time."""
+        """Return the segments of long rows.  Synchronizes the first time."""
         if self._segments is None:
             self._segments = _segments(pattern)
         return self._segments
@@ -63,7 +63,7 @@ class ProductRows:
         """Return the pattern of a product with `width` columns: the rows that are not empty.
 
         b: the full matrix, if rows of it are empty; rows of the result then have an entry whose column is a row of b
-        that is not.  The last results are cached; a new one synchronises.
+        that is not.  The last results are cached; a new one synchronizes.
         """
         if b is None:
             made = self._every
@@ -91,12 +91,12 @@ def _prologue(pattern: AnyPattern, b: np.dtype[np.generic], rank: np.dtype[np.ge
 
 def _segments(pattern: AnyPattern) -> Segments:
     most = pattern.nvals // tuning.FULL_SEGMENT
-    if most == 0 or degrees(pattern).longest <= tuning.FULL_SEGMENT:  # synchronises
+    if most == 0 or degrees(pattern).longest <= tuning.FULL_SEGMENT:  # synchronizes
         return Segments(0, None, 0, None)
     state, listed = cupy.zeros(2, np.uint64), cupy.empty(6 * most, _INT64)
     run = kernel(_FILE, "mxm_full_segments", _prologue(pattern, _INT32, _INT32, _INT32))
     run(grid(pattern.nrows), BLOCK, pattern.indptr, pattern.nrows, state, listed, listed[2 * most :])
-    long_count, count = (int(number) for number in read_back(state))  # synchronises
+    long_count, count = (int(number) for number in read_back(state))  # synchronizes
     return Segments(count, listed[2 * most : 2 * (most + count)].copy(), long_count, listed[: 2 * long_count].copy())
 
 
@@ -118,7 +118,7 @@ def whole_rows(pattern: AnyPattern, present: Array, mask: AnyPattern, width: int
 
     pattern: of the sparse matrix.  present: the rows of the product that are not empty.  share: rows for which the mask
     has an entry for so many columns or fewer are computed as a whole.  Rows divided into segments are as well, if the
-    mask has any entry.  Synchronises.
+    mask has any entry.  Synchronizes.
     """
     words = cupy.empty(word_count(pattern.nrows), np.uint32)
     run = kernel(_FILE, "mxm_full_whole", _prologue(pattern, mask.indptr.dtype, _INT32, _INT32))
@@ -127,10 +127,10 @@ def whole_rows(pattern: AnyPattern, present: Array, mask: AnyPattern, width: int
 
 
 def _marked_rows(pattern: AnyPattern, words: Array, width: int) -> FullPattern:
-    """Return the pattern of `width` columns in which the marked rows are full, the others empty.  Synchronises."""
+    """Return the pattern of `width` columns in which the marked rows are full, the others empty.  Synchronizes."""
     nrows = pattern.nrows
     ranks = exclusive_scan(words, index_dtype(nrows), popcount=True)
-    count = read_one(ranks[-1:])  # synchronises
+    count = read_one(ranks[-1:])  # synchronizes
     if count == nrows:
         return every_row_full(nrows, width, "cuda")
     indptr = cupy.empty(nrows + 1, index_dtype(count * width))
@@ -139,8 +139,8 @@ def _marked_rows(pattern: AnyPattern, words: Array, width: int) -> FullPattern:
     return FullPattern(nrows, width, count * width, indptr)
 
 
-def catalogue() -> Iterator[compile_samples.Entry]:
-    """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
+def catalog() -> Iterator[compile_samples.Entry]:
+    """Yield (kernel file, prologue): the rows of the catalog for the kernels of this module."""
     for index, other in ((INT32, INT64), (INT64, INT32)):
         types = typedefs(P=index, I=other, BP=index, R=other, C=index)
         yield _FILE, types + constants(SEGMENT=tuning.FULL_SEGMENT)

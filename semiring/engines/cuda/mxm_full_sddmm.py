@@ -25,7 +25,7 @@ from .launch import values_of
 from .mxm_full_rows import product_rows
 from .mxm_full_spmm import Lanes, values_at_once
 from .primitives import compact_csr
-from .specialise import constants, semiring, typedefs
+from .specialize import constants, semiring, typedefs
 
 __all__ = ["full_under_mask"]
 
@@ -82,7 +82,7 @@ def full_under_mask(a: CSR, t: CSR, ring: TypedSemiring, mask: Mask) -> CSR:
     """c(i, j) = (+)_k a(i, k) (x) t(j, k) for the entries (i, j) that the mask admits; a and t have full rows.
 
     The result shares the pattern of a structural mask if no row of a and t is empty; otherwise entries are marked, and
-    their number is read back.  Synchronises also if the long rows of the mask are not known.
+    their number is read back.  Synchronizes also if the long rows of the mask are not known.
     """
     m, z, facts, stride = mask.store, ring.z, ring_facts(ring), a.ncols
     assert isinstance(m, CSR)
@@ -122,8 +122,8 @@ def full_under_mask(a: CSR, t: CSR, ring: TypedSemiring, mask: Mask) -> CSR:
     return made if marks is None else compact_csr(made, marks)
 
 
-def catalogue() -> Iterator[compile_samples.Entry]:
-    """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
+def catalog() -> Iterator[compile_samples.Entry]:
+    """Yield (kernel file, prologue): the rows of the catalog for the kernels of this module."""
     for number, ring in enumerate(compile_samples.SEMIRINGS):
         types = typedefs(MP=INT64, MI=INT32, M=INT8, AP=INT32, A=FP32, BP=INT64, B=INT8)
         lanes = _lanes((1, 33, 64, 4096, 20)[number], (1, 1, 4, 4, 2)[number], 8 << number)

@@ -21,7 +21,7 @@ from .arguments import arguments
 from .kernel import Kernel, kernel
 from .launch import scratch, values_of
 from .mxm_full_rows import product_rows
-from .specialise import constants, semiring, typedefs
+from .specialize import constants, semiring, typedefs
 
 __all__ = ["Lanes", "sparse_times_full", "values_at_once"]
 
@@ -124,7 +124,7 @@ def sparse_times_full(
 
     rows: the rows to compute, all of which have a product; None: all rows.  The result has full rows.  Memory beyond
     the result: a row of it for each FULL_SEGMENT entries of long rows.
-    Synchronises if the rows of the result are not cached.
+    Synchronizes if the rows of the result are not cached.
     """
     known, full, z, facts = product_rows(a.pattern), b.pattern, ring.z, ring_facts(ring)
     assert isinstance(full, FullPattern)
@@ -172,8 +172,8 @@ def sparse_times_full(
     return CSR(made, z, out)
 
 
-def catalogue() -> Iterator[compile_samples.Entry]:
-    """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
+def catalog() -> Iterator[compile_samples.Entry]:
+    """Yield (kernel file, prologue): the rows of the catalog for the kernels of this module."""
     for number, ring in enumerate(compile_samples.SEMIRINGS):
         facts = ring_facts(ring)
         types = typedefs(AP=INT64, AI=INT32, A=FP32, BP=INT32, B=INT8, CP=INT64)

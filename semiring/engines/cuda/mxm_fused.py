@@ -33,7 +33,7 @@ def _reducible(q: FusedMxm) -> bool:
 def mxm_reduce_scalar(q: MxmReduceScalar) -> ScalarResult:
     """(+) over all entries of a product under a mask: one part for each row or segment, combined in their order.
 
-    Computes the product and then reduces it if dot products cost more.  Synchronises: reads estimates.
+    Computes the product and then reduces it if dot products cost more.  Synchronizes: reads estimates.
     """
     dots = DotProducts.of(q.product, least_cost(q.product))
     if dots is None:
@@ -54,7 +54,7 @@ def mxm_reduce_rows(q: MxmReduceRows) -> VectorStore:
 def mxm_select(q: MxmSelect) -> CSR:
     """The entries of a product under a mask for which op(t(i, j), i, j, k) holds, compacted once.
 
-    Synchronises: reads estimates and the number of entries of the result.
+    Synchronizes: reads estimates and the number of entries of the result.
     """
     dots = DotProducts.of(q.product, least_cost(q.product))
     if dots is None:
@@ -65,4 +65,4 @@ def mxm_select(q: MxmSelect) -> CSR:
     if whole.nvals == 0:
         return whole
     k = q.k if q.k.dtype == q.op.k else cast(q.k, q.op.k)[()]
-    return select_present(whole, marks, q.op, k)  # synchronises
+    return select_present(whole, marks, q.op, k)  # synchronizes

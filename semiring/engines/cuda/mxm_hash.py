@@ -24,7 +24,7 @@ from .launch import BLOCK, Counter, counter, grid, multiprocessors, read_one, re
 from .mxm_operands import Operands, operands, sampled
 from .mxm_panels import Panels, panels_bytes, panels_cost
 from .primitives import cast_array, exclusive_scan
-from .specialise import constants, typedefs
+from .specialize import constants, typedefs
 
 __all__ = ["Bins", "bins", "hash_product"]
 
@@ -91,14 +91,14 @@ def _limits() -> str:
 
 
 def bins(q: Mxm) -> Bins:
-    """Count the products of each row, and the rows of each class.  Synchronises.  Memory: 2 bytes a row."""
+    """Count the products of each row, and the rows of each class.  Synchronizes.  Memory: 2 bytes a row."""
     a = q.a
     sizes, count = cupy.empty(a.nrows, _SHORT), 3 * _CLASSES
     totals = counter(count + 1)
     kernel("mxm_bins.cuh", "mxm_bins", _text(q))(
         grid(a.nrows), BLOCK, a.nrows, a.indptr, a.indices, q.b.indptr, sizes, totals
     )
-    words = read_words(totals.data.ptr, count + 1)  # synchronises
+    words = read_words(totals.data.ptr, count + 1)  # synchronizes
     return Bins(sizes, totals, words[0:count:3], words[1:count:3], words[2:count:3], words[count])
 
 
@@ -183,7 +183,7 @@ def hash_product(q: Mxm, sizes: Bins) -> CSR:
     """t(i, j) = (+)_k A(i, k) (x) B(k, j), each row by the method of its size.
 
     Each product is visited twice.  Memory beyond the result: 16 bytes a row, and 16 a panel of a long row.
-    Synchronises: reads the number of entries.
+    Synchronizes: reads the number of entries.
     """
     a, z = q.a, q.semiring.z
     note(method="hash", products=sizes.total, rows=sizes.rows)
@@ -193,7 +193,7 @@ def hash_product(q: Mxm, sizes: Bins) -> CSR:
         given = operands(q)
         work = _Rows(q, given, sizes, offset)
         offsets = exclusive_scan(work.count(), offset)
-    nvals = read_one(offsets[-1:])  # synchronises
+    nvals = read_one(offsets[-1:])  # synchronizes
     size = nvals * given.entry_bytes + (a.nrows + 1) * offset.itemsize
     with allocating("mxm", "cuda", needed=lambda: size):
         indices = cupy.empty(nvals, given.column)
@@ -203,8 +203,8 @@ def hash_product(q: Mxm, sizes: Bins) -> CSR:
     return CSR(Pattern(a.nrows, q.ncols, indptr, indices), z, values, given.iso)
 
 
-def catalogue() -> Iterator[compile_samples.Entry]:
-    """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
+def catalog() -> Iterator[compile_samples.Entry]:
+    """Yield (kernel file, prologue): the rows of the catalog for the kernels of this module."""
     for types in (
         typedefs(AP=INT64, AI=INT32, BP=INT32, R=INT64),
         typedefs(AP=INT32, AI=INT64, BP=INT64, R=INT32),

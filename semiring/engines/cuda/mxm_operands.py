@@ -18,7 +18,7 @@ from . import compile_samples
 from .algebra import ring_facts
 from .arguments import arguments
 from .launch import values_of
-from .specialise import constants, semiring, typedefs
+from .specialize import constants, semiring, typedefs
 
 __all__ = ["Operands", "constant", "operand_packer", "operands", "pack_operands", "sampled"]
 
@@ -112,7 +112,7 @@ def _plan(
 
 
 def sampled() -> Iterator[str]:
-    """Yield parameters of the kernels for their part of the catalogue, with offsets P of the result."""
+    """Yield parameters of the kernels for their part of the catalog, with offsets P of the result."""
     for number in range(len(compile_samples.SEMIRINGS) + 1):
         ring = compile_samples.SEMIRINGS[min(number, len(compile_samples.SEMIRINGS) - 1)]
         wide = number % 2 == 1

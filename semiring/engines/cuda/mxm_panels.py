@@ -18,7 +18,7 @@ from .kernel import kernel
 from .launch import BLOCK, counter, grid, multiprocessors, read_one
 from .mxm_operands import Operands, constant, operands, sampled
 from .primitives import cast_array, exclusive_scan
-from .specialise import constants, typedefs
+from .specialize import constants, typedefs
 
 __all__ = ["Panels", "panels_bytes", "panels_cost", "panels_product"]
 
@@ -95,14 +95,14 @@ class Panels:
 
 
 def panels_product(q: Mxm, products: int) -> CSR:
-    """t(i, j) = (+)_k A(i, k) (x) B(k, j), row by row.  Synchronises: reads the number of entries."""
+    """t(i, j) = (+)_k A(i, k) (x) B(k, j), row by row.  Synchronizes: reads the number of entries."""
     a, z = q.a, q.semiring.z
     with allocating("mxm", "cuda"):
         given = operands(q)
         work = Panels(q, given, None, a.nrows, _INT64)
         note(method="rows", products=products, panels=work.panels)
         work.count()
-    nvals = read_one(work.offsets[-1:])  # synchronises
+    nvals = read_one(work.offsets[-1:])  # synchronizes
     size = nvals * given.entry_bytes + (a.nrows + 1) * 8
     with allocating("mxm", "cuda", needed=lambda: size):
         indices = cupy.empty(nvals, given.column)
@@ -116,7 +116,7 @@ def _sizes(panel: int) -> str:
     return constants(PANEL=panel, BLOCK=_BLOCK)
 
 
-def catalogue() -> Iterator[compile_samples.Entry]:
-    """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
+def catalog() -> Iterator[compile_samples.Entry]:
+    """Yield (kernel file, prologue): the rows of the catalog for the kernels of this module."""
     for number, prologue in enumerate(sampled()):
         yield _FILE, prologue + _sizes(_LEAST_COLUMNS << min(number, 5))

@@ -52,10 +52,10 @@ def _in_slices(q: Mxv) -> dict[str, Any] | None:
 def mxv(q: Mxv) -> VectorStore:
     """Rows that the mask does not admit are skipped before any work; pattern-only products read no values.
 
-    Synchronises only for cached facts: the longest row the first time that a matrix is used; and, if a row does not end
+    Synchronizes only for cached facts: the longest row the first time that a matrix is used; and, if a row does not end
     at its first hit, for the number of entries of a bitmap vector if it was not known, and the number of edges of these
     entries if the direction depends on it.  A pinned compressed matrix that is read completely is processed slice by
-    slice, if there is memory for two slices, and synchronises for the bounds of the slices and for the longest row of
+    slice, if there is memory for two slices, and synchronizes for the bounds of the slices and for the longest row of
     each.
     """
     mask = kernel_mask(q.mask, q.nout)

@@ -70,7 +70,7 @@ def push_or_pull(q: Mxv, mask: KernelMask) -> VectorStore:
     plan.kernel(min(blocks, _resident(plan)), tuning.PUSH_BLOCK, packed, cooperative=True)
     del memory  # referenced until the kernel is queued
     if noting():
-        _note(q, mask, state, shift, capacity)  # synchronises
+        _note(q, mask, state, shift, capacity)  # synchronizes
     return out.store(q)
 
 
@@ -107,7 +107,7 @@ def _mask_count(mask: KernelMask) -> object:
 
 
 def _note(q: Mxv, mask: KernelMask, state: Counter, shift: int, capacity: int) -> None:
-    """Record the direction that the device has chosen.  Synchronises."""
+    """Record the direction that the device has chosen.  Synchronizes."""
     found = state.read()
     rows, edges = found >> shift, found & ((1 << shift) - 1)
     if mask.simple is not None and isinstance(mask.simple.store, Bitmap):

@@ -21,7 +21,7 @@ from . import compile_samples
 from .kernel import Kernel, kernel
 from .launch import BLOCK, bitmap, counter, grid, multiprocessors, values_of, words_of
 from .primitives import as_dense
-from .specialise import constants, semiring, typedefs
+from .specialize import constants, semiring, typedefs
 
 _FILE = "mxv_bitmap.cuh"
 # Warps, or threads that read columns, of a multiprocessor; and the least numbers of the inner index for each of them
@@ -66,8 +66,8 @@ def mxv_bitmap(q: Mxv) -> VectorStore:
     return bitmap(n, z, words, values, count)
 
 
-def catalogue() -> Iterator[compile_samples.Entry]:
-    """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
+def catalog() -> Iterator[compile_samples.Entry]:
+    """Yield (kernel file, prologue): the rows of the catalog for the kernels of this module."""
     for number, ring in enumerate(compile_samples.SEMIRINGS):
         flags = constants(FLIP=number % 2 == 1, U_FULL=number % 3 == 0)
         yield _FILE, typedefs(A=FP32, U=INT8) + flags + semiring(ring)

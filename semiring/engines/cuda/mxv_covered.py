@@ -16,7 +16,7 @@ from ...formats import AnyPattern, Array, Bitmap, Pattern, word_count
 from . import compile_samples, tuning
 from .kernel import kernel
 from .launch import BLOCK, counter, grid, read_one
-from .specialise import typedefs
+from .specialize import typedefs
 
 __all__ = ["covered_columns", "covers"]
 
@@ -24,7 +24,7 @@ _FACT = "cuda.covered"
 
 
 def covers(u: Bitmap, pattern: AnyPattern) -> bool:
-    """Return whether no entry of a large pattern is in a column in which u lacks one.  Synchronises.
+    """Return whether no entry of a large pattern is in a column in which u lacks one.  Synchronizes.
 
     The columns that have entries are cached with the pattern.
     """
@@ -37,13 +37,13 @@ def covers(u: Bitmap, pattern: AnyPattern) -> bool:
     missing = counter()
     run = kernel("covered.cuh", "covered_missing", typedefs(J=pattern.indices.dtype))
     run(grid(nwords), BLOCK, columns, u.words, nwords, missing)
-    return read_one(missing) == 0  # synchronises
+    return read_one(missing) == 0  # synchronizes
 
 
 def covered_columns(pattern: AnyPattern) -> Array | None:
     """Return the presence words of the columns that have entries; None where `covers` is false for any vector.
 
-    Synchronises once for a pattern.
+    Synchronizes once for a pattern.
     """
     return _columns(pattern)[0] if _is_large(pattern) else None
 
@@ -61,10 +61,10 @@ def _columns(pattern: Pattern) -> tuple[Array, int]:
         run = kernel("covered.cuh", "covered_columns", typedefs(J=pattern.indices.dtype))
         run(grid(pattern.nvals), BLOCK, pattern.indices, pattern.nvals, words)
         kernel("popcount.cuh", "count_bits")(grid(nwords), BLOCK, words, nwords, count)
-        known = pattern.facts[_FACT] = words, read_one(count)  # synchronises
+        known = pattern.facts[_FACT] = words, read_one(count)  # synchronizes
     return known
 
 
-def catalogue() -> Iterator[compile_samples.Entry]:
-    """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
+def catalog() -> Iterator[compile_samples.Entry]:
+    """Yield (kernel file, prologue): the rows of the catalog for the kernels of this module."""
     yield "covered.cuh", typedefs(J=INT32)

@@ -19,7 +19,7 @@ from .launch import BLOCK, counter, grid, read_one
 from .mxv_mask import KernelMask
 from .mxv_push import listed
 from .packing import packable
-from .specialise import constants, typedefs
+from .specialize import constants, typedefs
 
 __all__ = ["DEVICE", "Choice", "choose", "work_of"]
 
@@ -53,7 +53,7 @@ def choose(q: Mxv, mask: KernelMask) -> Choice:
         return Choice(may_push, _is_dense(u))
     if known is None and facts.early and isinstance(u, Bitmap) and _alike(q):
         return _choose_early(q, u)
-    present = u.nvals  # synchronises where the number is still on the device
+    present = u.nvals  # synchronizes where the number is still on the device
     if known == "push":  # the rows that a pull needs would have to be derived, for this product and later ones
         entries = q.by_column.get().nvals
         derived = Work(entries, 0, 0, facts.early, derived=entries)
@@ -70,7 +70,7 @@ def choose(q: Mxv, mask: KernelMask) -> Choice:
         return Choice(True)
     if prefers_pull(tuning.DEVICE, work, present, present):  # an empty row costs a push no less
         return Choice(False, _is_dense(u))
-    edges = _edges(columns, u)  # synchronises
+    edges = _edges(columns, u)  # synchronizes
     return Choice(not prefers_pull(tuning.DEVICE, work, present, edges), edges * tuning.DENSE_SHARE >= work.entries)
 
 
@@ -106,7 +106,7 @@ def _is_dense(u: VectorStore) -> bool:
 
 
 def _edges(pattern: AnyPattern, u: VectorStore) -> int:
-    """The number of entries in the rows of a pattern that u has.  Synchronises."""
+    """The number of entries in the rows of a pattern that u has.  Synchronizes."""
     if isinstance(u, Full):
         return pattern.nvals
     listed = isinstance(u, IndexList)
@@ -117,4 +117,4 @@ def _edges(pattern: AnyPattern, u: VectorStore) -> int:
     total = counter()
     run_edges = kernel("edges.cuh", "count_edges", prologue + constants(LISTED=listed, FORM=2))
     run_edges(grid(items), BLOCK, pattern.indptr, indices, words, items, total)
-    return read_one(total)  # synchronises
+    return read_one(total)  # synchronizes

@@ -17,7 +17,7 @@ from .columns import column_types
 from .kernel import Kernel, kernel
 from .launch import Counter, bitmap, counter
 from .mxv_mask import KernelMask
-from .specialise import constants, semiring, typedefs
+from .specialize import constants, semiring, typedefs
 
 __all__ = ["PLANS", "Output", "Types", "balanced_kernels", "either_kernel", "pull_kernel", "push_kernels", "types_of"]
 

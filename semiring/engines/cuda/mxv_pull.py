@@ -49,7 +49,7 @@ def _rows(a: CSR) -> _Rows:
     known: _Rows | None = a.pattern.facts.get("cuda.pull")
     if known is None:
         facts = degrees(a.pattern)
-        average = a.nvals / max(facts.nonempty, 1)  # synchronises, once for a pattern
+        average = a.nvals / max(facts.nonempty, 1)  # synchronizes, once for a pattern
         skewed = facts.longest > max(tuning.SKEWED_ROW, tuning.BALANCED_SKEW * average)
         known = a.pattern.facts["cuda.pull"] = _Rows(skewed, _lanes(a, average), facts.longest, {})
     return known
@@ -75,7 +75,7 @@ def pull(q: Mxv, mask: KernelMask, likely: bool, covered: bool | None = None) ->
     a, u = q.by_row.get(), as_dense(q.vector)
     constant = mxv_value(q, a, u)
     sums = constant is None and mask.form == 0 and not ring_facts(q.semiring).early
-    if sums and isinstance(u, Bitmap) and (covers(u, a.pattern) if covered is None else covered):  # synchronises
+    if sums and isinstance(u, Bitmap) and (covers(u, a.pattern) if covered is None else covered):  # synchronizes
         u = full(u.size, u.dtype, u.iso if u.values is None else u.values)
         q = replace(q, vector=u)
     if not isinstance(u, Full) or mask.form != 0:

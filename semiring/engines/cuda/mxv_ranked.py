@@ -31,7 +31,7 @@ from .mxv_kernels import PLANS
 from .primitives import counting, gather_kernel
 from .radix import sort_keys
 from .row_tiles import row_tiles
-from .specialise import constants, semiring, typedefs
+from .specialize import constants, semiring, typedefs
 
 __all__ = [
     "Ranked",
@@ -91,7 +91,7 @@ class _Products:
 def ranked_columns(q: Mxv, a: CSR, u: Full) -> Ranked | None:
     """Return the ranked columns of a skewed pattern for a product, or None where the usual pull is the better one.
 
-    Synchronises as `ranked`.
+    Synchronizes as `ranked`.
     """
     facts = ring_facts(q.semiring)
     if (
@@ -108,7 +108,7 @@ def ranked_columns(q: Mxv, a: CSR, u: Full) -> Ranked | None:
 def ranked(pattern: AnyPattern) -> Ranked | None:
     """Return the ranked columns of a skewed pattern, for an operation that gathers from a full vector, or None.
 
-    They are made at operation number `tuning.RANKED_PRODUCTS` of the pattern.  Synchronises then, for the share of the
+    They are made at operation number `tuning.RANKED_PRODUCTS` of the pattern.  Synchronizes then, for the share of the
     entries in the columns of the first ranks.
     """
     if (
@@ -128,13 +128,13 @@ def ranked(pattern: AnyPattern) -> Ranked | None:
     if known.count < tuning.RANKED_PRODUCTS:
         return None
     if tuning.RANKED_PART * (pattern.indices.nbytes + _COLUMN_BYTES * pattern.ncols) <= free_device_memory():
-        known.found = _rank(pattern.indices, pattern.ncols)  # synchronises
+        known.found = _rank(pattern.indices, pattern.ncols)  # synchronizes
         known.refused = known.found is None
     return known.found
 
 
 def _rank(indices: Array, n: int) -> Ranked | None:
-    """Rank the n columns; None if those of the first ranks have too few of the entries.  Synchronises."""
+    """Rank the n columns; None if those of the first ranks have too few of the entries.  Synchronizes."""
     entries = int(indices.size)
     types = typedefs(J=indices.dtype)
     step = max(entries // tuning.RANKED_SAMPLE, 1)
@@ -145,7 +145,7 @@ def _rank(indices: Array, n: int) -> Ranked | None:
     assert columns is not None
     first, total = min(_table(4, 4), n), counter()
     kernel("ranked.cuh", "ranked_share", types)(grid(first), BLOCK, missing, first, total)
-    if read_one(total) * step < tuning.RANKED_SHARE * entries / 100:  # synchronises
+    if read_one(total) * step < tuning.RANKED_SHARE * entries / 100:  # synchronizes
         return None
     rank, ranks = cupy.empty(n, indices.dtype), cupy.empty(entries, indices.dtype)
     kernel("ranked.cuh", "ranked_invert", types)(grid(n), BLOCK, columns, n, rank)
@@ -247,8 +247,8 @@ def pull_ranked(plan: RankedPlan, a: CSR, u: Any, found: Ranked, values: Any) ->
     note(ranked_bytes=int(found.ranks.nbytes + found.columns.nbytes))
 
 
-def catalogue() -> Iterator[compile_samples.Entry]:
-    """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
+def catalog() -> Iterator[compile_samples.Entry]:
+    """Yield (kernel file, prologue): the rows of the catalog for the kernels of this module."""
     yield "ranked.cuh", typedefs(J=INT32)
     for number, ring in enumerate(compile_samples.SEMIRINGS[:2]):
         operand = (FP32, INT32)[number]

@@ -26,7 +26,7 @@ from .launch import BLOCK, counter, grid, multiprocessors, one_wave, read_one, r
 from .primitives import compact_csr, exclusive_scan, moved, width
 from .radix import sort_keys
 from .row_tiles import lookback_words
-from .specialise import constants, typedefs
+from .specialize import constants, typedefs
 
 # The longest row that a warp sorts in registers, and the items of a thread: SORT_WARP and EACH of the kernels.
 _WARP, _EACH = 256, 8
@@ -36,15 +36,15 @@ _OFFSETS_EACH = 8
 
 @implements(SortRows, engine="cuda", accepts=RESIDENT)
 def sort_rows(q: SortRows) -> SortedRows:
-    """The entries of each row in the order of their values, from column 0.  Synchronises."""
+    """The entries of each row in the order of their values, from column 0.  Synchronizes."""
     a = q.a
     require("sort", "cuda", a.nvals * (a.indices.itemsize + 8 + a.dtype.itemsize + a.indptr.itemsize))
     plan = _plan(a.indptr.dtype, a.indices.dtype, a.dtype, q.descending, False)
-    order = None if a.values is None else _order(a, plan, 0)  # synchronises
+    order = None if a.values is None else _order(a, plan, 0)  # synchronizes
     columns, places = cupy.empty(a.nvals, a.indices.dtype), cupy.empty(a.nvals, np.int64)
     values = None if a.values is None else cupy.empty(a.nvals, a.dtype)
     operand = a.nvals, a.nrows, a.indptr, a.indices, a.values
-    # Small ranges: neighbouring warps gather from the same rows.
+    # Small ranges: neighboring warps gather from the same rows.
     plan.sorted(grid(a.nvals, per_thread=4), BLOCK, *operand, order, columns, values, places)
     pattern = Pattern(a.nrows, a.ncols, a.indptr, columns)
     return SortedRows(CSR(pattern, a.dtype, values, a.iso), CSR(pattern, np.dtype(np.int64), places))
@@ -52,29 +52,29 @@ def sort_rows(q: SortRows) -> SortedRows:
 
 @implements(SelectK, engine="cuda", accepts=RESIDENT)
 def select_k(q: SelectK) -> CSR:
-    """Up to k entries of each row.  Synchronises."""
+    """Up to k entries of each row.  Synchronizes."""
     a = q.a
     if a.nvals == 0:
         return a
     if q.how in ("first", "last") or (q.how != "random" and a.values is None):
-        return _ends(a, min(q.k, a.ncols), last=q.how == "last")  # synchronises
+        return _ends(a, min(q.k, a.ncols), last=q.how == "last")  # synchronizes
     plan = _plan(a.indptr.dtype, a.indices.dtype, a.dtype, q.how == "largest", q.how == "random")
     marks = cupy.empty(word_count(a.nvals), np.uint32)
     marks.data.memset_async(0, marks.nbytes)
-    order = _order(a, plan, q.seed)  # synchronises
+    order = _order(a, plan, q.seed)  # synchronizes
     plan.mark(one_wave(plan.mark, a.nvals, 4), BLOCK, a.nvals, a.nrows, a.indptr, order, min(q.k, a.ncols), marks)
-    return compact_csr(a, marks)  # synchronises
+    return compact_csr(a, marks)  # synchronizes
 
 
 def _ends(a: CSR, k: int, *, last: bool) -> CSR:
-    """Return the first, or the last, k entries of each row: only these are read.  Synchronises."""
+    """Return the first, or the last, k entries of each row: only these are read.  Synchronizes."""
     plan = _plan(a.indptr.dtype, a.indices.dtype, a.dtype, False, False)
     offsets = cupy.empty(a.nrows + 1, a.indptr.dtype)
     starts = cupy.empty(a.nrows, a.indptr.dtype) if last else None
     blocks = -(-a.nrows // (_OFFSETS_EACH * BLOCK))
     words = lookback_words(blocks)
     plan.offsets(blocks, BLOCK, a.nrows, a.indptr, k, words, offsets, starts)
-    kept = read_one(words)  # synchronises
+    kept = read_one(words)  # synchronizes
     return copied_rows(a, INT32, (None, 0, 1), a.nrows, a.indptr if starts is None else starts, offsets, kept)
 
 
@@ -99,7 +99,7 @@ class _Plan(NamedTuple):
 
 
 def _order(a: CSR, plan: _Plan, seed: int) -> Array:
-    """Return the numbers of the entries, row by row in ascending order of their keys.  Synchronises."""
+    """Return the numbers of the entries, row by row in ascending order of their keys.  Synchronizes."""
     number = a.indptr.dtype
     order = cupy.empty(a.nvals, number)
     operand = a.indptr, a.indices, a.values, np.uint64(seed)
@@ -111,23 +111,23 @@ def _order(a: CSR, plan: _Plan, seed: int) -> Array:
     starts = [0, *accumulate(rooms)]
     lists, counts = cupy.empty(starts[-1], number), counter(len(rooms))
     plan.bins(grid(a.nrows), BLOCK, a.nvals, a.nrows, a.indptr, counts, lists)
-    *short, long = read_words(counts.data.ptr, len(rooms))  # synchronises
+    *short, long = read_words(counts.data.ptr, len(rooms))  # synchronizes
     for count, length, start in zip(short, longest, starts, strict=False):
         blocks = min(count, multiprocessors() * tuning.SORT_BLOCKS)
         rows = lists[start : start + count]
         plan.blocks(blocks, 2 * length // _EACH, count, rows, *operand, order, shared=plan.shared(2 * length))
     if long:
-        _order_long(plan, lists[starts[-2] : starts[-2] + long], operand, order)  # synchronises
+        _order_long(plan, lists[starts[-2] : starts[-2] + long], operand, order)  # synchronizes
     return order
 
 
 def _order_long(plan: _Plan, rows: Array, operand: tuple[Any, ...], order: Array) -> None:
-    """Write the order of the listed rows by one sort of all their keys.  Synchronises."""
+    """Write the order of the listed rows by one sort of all their keys.  Synchronizes."""
     count, indptr = int(rows.size), operand[0]
     lengths = cupy.empty(count, np.int64)
     plan.lengths(grid(count), BLOCK, count, rows, indptr, lengths)
     offsets = exclusive_scan(lengths, INT64)
-    n = read_one(offsets[-1:])  # synchronises
+    n = read_one(offsets[-1:])  # synchronizes
     wide, bits = plan.key.itemsize == 8, width(count)
     payload = np.dtype(np.uint64) if wide else moved(order.dtype)
     require("sort", "cuda", n * (40 if wide else 16 + 2 * payload.itemsize))
@@ -161,8 +161,8 @@ def _prologue(
     return key, tuning.SORT_BIG, text
 
 
-def catalogue() -> Iterator[compile_samples.Entry]:
-    """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
+def catalog() -> Iterator[compile_samples.Entry]:
+    """Yield (kernel file, prologue): the rows of the catalog for the kernels of this module."""
     for value, descending, random in (
         (FP32, False, False), (FP64, True, False), (INT8, True, False), (BOOL, False, False), (INT64, False, True),
     ):  # fmt: skip

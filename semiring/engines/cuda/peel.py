@@ -21,7 +21,7 @@ from .degrees import degrees
 from .kernel import Kernel, kernel
 from .launch import BLOCK, grid, multiprocessors, scratch
 from .packing import packing
-from .specialise import constants, typedefs
+from .specialize import constants, typedefs
 
 # Bytes of the state of ``peel.cuh``.
 _STATE = 128
@@ -46,7 +46,7 @@ def _plan(offset: np.dtype[Any], count: np.dtype[Any], columns: str) -> _Plan:
 def peel(q: Peel) -> Full:
     """Remove the rows of one level after another, in a cooperative launch.
 
-    Memory: two columns and two offsets a row.  Synchronises the first time that a matrix is used, for its longest row.
+    Memory: two columns and two offsets a row.  Synchronizes the first time that a matrix is used, for its longest row.
     Raises NotSupported for more rows and entries than one word counts (`packing`).
     """
     t, n, dtype = q.by_column, q.counts.size, q.counts.dtype
@@ -73,8 +73,8 @@ def _prologue(offset: np.dtype[Any], count: np.dtype[Any], columns: str) -> str:
     return typedefs(P=offset, C=count) + columns + sizes
 
 
-def catalogue() -> Iterator[compile_samples.Entry]:
-    """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
+def catalog() -> Iterator[compile_samples.Entry]:
+    """Yield (kernel file, prologue): the rows of the catalog for the kernels of this module."""
     for columns, offset, count in zip(
         compile_samples.ALL_COLUMNS, (INT32, INT64) * 9, (INT32, INT32, INT64, INT64) * 9, strict=False
     ):

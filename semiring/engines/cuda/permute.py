@@ -20,7 +20,7 @@ from .kernel import kernel
 from .launch import BLOCK, grid, read_back
 from .primitives import cast_array, key_dtype, moved, put, width
 from .radix import sort_keys
-from .specialise import constants, typedefs
+from .specialize import constants, typedefs
 
 _INT64 = np.dtype(np.int64)
 # Entries that are sorted at a time, unless one row has more: enough to fill the device, and with keys of 8 bytes
@@ -30,7 +30,7 @@ _SLICE = 1 << 26
 
 @implements(Permute, engine="cuda")
 def permute(q: Permute) -> CSR:
-    """t(i, cols[j]) = a(rows[i], j).  Synchronises where there is more than one slice, to read where they begin.
+    """t(i, cols[j]) = a(rows[i], j).  Synchronizes where there is more than one slice, to read where they begin.
 
     Memory beyond the result: 17 bytes an entry of a slice, three times its values, and 16 bytes a row.
     """
@@ -61,7 +61,7 @@ def _slices(offsets: Array, nrows: int, nvals: int) -> list[tuple[int, int, int,
     # Two consecutive candidate bounds are at most _SLICE entries, or one row, apart.
     inner = cupy.searchsorted(offsets, wanted, side="right") - 1
     ends = cupy.concatenate([inner, inner + 1])
-    pairs = read_back(cupy.stack([ends, offsets[ends]], axis=1).astype(_INT64))  # synchronises
+    pairs = read_back(cupy.stack([ends, offsets[ends]], axis=1).astype(_INT64))  # synchronizes
     known = {0: 0, nrows: nvals} | {int(row): int(entry) for row, entry in pairs}
     bounds = sorted(known.items())
     chosen = bounds[:1]
@@ -91,7 +91,7 @@ def _sorted(a: CSR, offsets: Array, rows: Array, cols: Array, begin: int, end: i
     return sort_keys(keys, values, bits + width(height))
 
 
-def catalogue() -> Iterator[compile_samples.Entry]:
-    """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
+def catalog() -> Iterator[compile_samples.Entry]:
+    """Yield (kernel file, prologue): the rows of the catalog for the kernels of this module."""
     for index, value, key in ((INT32, UINT8, UINT32), (INT64, UINT64, UINT64)):
         yield "permute.cuh", typedefs(P=index, I=INT32, X=index, KEY=key, V=value) + constants(FORM=2)

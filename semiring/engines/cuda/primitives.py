@@ -1,6 +1,6 @@
 """Primitives that depend on no semiring: scans, compaction, conversion of arrays.
 
-All work is queued on the current stream; only functions documented to synchronise wait for the device.
+All work is queued on the current stream; only functions documented to synchronize wait for the device.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ...formats import CSR, Array, Bitmap, Full, IndexList, Pattern, VectorStore
 from . import compile_samples
 from .kernel import Kernel, kernel
 from .launch import BLOCK, bitmap, grid, read_one
-from .specialise import constants, typedefs
+from .specialize import constants, typedefs
 
 __all__ = [
     "as_dense",
@@ -233,17 +233,17 @@ def compact_list(
     values: Array | None,
     iso: np.generic | None,
 ) -> IndexList:
-    """The marked entries as an index list; no `indices`: positions are indices.  Synchronises: reads their number."""
+    """The marked entries as an index list; no `indices`: positions are indices.  Synchronizes: reads their number."""
     ranks = scan_marks(marks, n)
-    kept = read_one(ranks[-1:])  # synchronises
+    kept = read_one(ranks[-1:])  # synchronizes
     listed, moved_values = _compact(n, marks, ranks, kept, indices, values, index_dtype(size))
     return IndexList(size, dtype, listed, moved_values, iso)
 
 
 def compact_csr(a: CSR, marks: Array) -> CSR:
-    """The marked entries of a matrix.  Synchronises: reads their number."""
+    """The marked entries of a matrix.  Synchronizes: reads their number."""
     ranks = scan_marks(marks, a.nvals)
-    kept = read_one(ranks[-1:])  # synchronises
+    kept = read_one(ranks[-1:])  # synchronizes
     if kept == a.nvals:
         return a
     columns, values = _compact(a.nvals, marks, ranks, kept, a.indices, a.values, a.indices.dtype)
@@ -254,8 +254,8 @@ def compact_csr(a: CSR, marks: Array) -> CSR:
     return CSR(Pattern(a.nrows, a.ncols, indptr, columns), a.dtype, values, a.iso)
 
 
-def catalogue() -> Iterator[compile_samples.Entry]:
-    """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
+def catalog() -> Iterator[compile_samples.Entry]:
+    """Yield (kernel file, prologue): the rows of the catalog for the kernels of this module."""
     for value, index in ((UINT8, INT32), (UINT64, INT64)):
         yield "compact.cuh", typedefs(V=value, I=index, R=index, O=index)
         yield "rows.cuh", typedefs(P=index, O=index) + constants(FORM=2)

@@ -178,7 +178,7 @@ def compiled(program: Program) -> CompiledProgram:
 
 @implements(RunProgram, engine="cuda")
 def run_program(q: RunProgram) -> ProgramResult | None:
-    """Run all iterations in one launch, or in several of a fraction of a second each.  Synchronises."""
+    """Run all iterations in one launch, or in several of a fraction of a second each.  Synchronizes."""
     made, program = compiled(q.program), q.program
     execution = Run(made, made.blocks())
     for item, value in (*zip(program.inputs, q.values, strict=True), *program.constants):
@@ -186,7 +186,7 @@ def run_program(q: RunProgram) -> ProgramResult | None:
     if made.lists:
         execution.load_lists(q.values)
     while True:
-        outcome = execution.launch()  # synchronises
+        outcome = execution.launch()  # synchronizes
         if outcome <= HOST_PRODUCT:
             execution.execute_product(HOST_PRODUCT - outcome)
         elif outcome == OUTGROWN:

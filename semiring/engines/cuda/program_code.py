@@ -24,7 +24,7 @@ from ..traced import Number, Untraceable
 from .program_lists import Lists
 from .program_text import TYPES
 from .program_tuning import program_constants
-from .specialise import constants
+from .specialize import constants
 
 # Fields of the state that are not of the program: what every thread has, and what the first one of a block writes.
 _FIELDS, _SHARED = ("point", "exit", "work", "small"), ("iterations", "covered")

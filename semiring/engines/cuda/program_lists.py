@@ -148,7 +148,7 @@ class ListArrays:
         self._offsets[: length + 1] = old[2][: length + 1]
 
     def result(self, length: int, least: int) -> tuple[int, list[VectorStore]]:
-        """Return the number of first vectors that did not change, and the vectors after them.  Synchronises."""
+        """Return the number of first vectors that did not change, and the vectors after them.  Synchronizes."""
         m, part = self._module, self._offsets[least : length + 1]
         ends = [int(end) for end in (part if m is np else read_back(part))]
         first, last = ends[0], ends[-1]

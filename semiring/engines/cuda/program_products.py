@@ -17,7 +17,7 @@ from .algebra import ring_facts
 from .columns import column_types
 from .program_numbers import Numbers
 from .program_pulls import Product, Pulls
-from .specialise import constants, semiring, typedefs
+from .specialize import constants, semiring, typedefs
 
 
 class Products(Pulls):

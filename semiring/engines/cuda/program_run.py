@@ -143,12 +143,12 @@ class Run:
         self._ranked: dict[int, tuple[Ranked, RankedPlan, CSR, Degrees]] = {}
 
     def launch(self) -> int:
-        """Launch the kernel; return how the program ended.  Synchronises."""
+        """Launch the kernel; return how the program ended.  Synchronizes."""
         made = self._made
         last = [*(word for each in self.lists for word in each.arguments()), self._result, self._counters]
         packed = made.given() + self._fixed + struct.pack(f"{len(last)}Q", *last)
         made.kernel(self._blocks, program_tuning.PROGRAM_BLOCK, packed, made.pack(*self.state), cooperative=True)
-        self.state = list(read_words(self._result, made.words))  # synchronises
+        self.state = list(read_words(self._result, made.words))  # synchronizes
         return signed(self.state[made.places["exit"]])
 
     def resume(self) -> None:
@@ -186,7 +186,7 @@ class Run:
             at = self._place(item.words)
             one = isinstance(value, SingleEntry)
             listed = 3 if one else int(isinstance(value, IndexList))
-            state[at + 3 : at + 6] = [value.nvals, value.index if one else 0, listed]  # synchronises
+            state[at + 3 : at + 6] = [value.nvals, value.index if one else 0, listed]  # synchronizes
             words = state[at], state[at + 1]
         if isinstance(item.values, Values):
             values = state[self._place(item.values)]

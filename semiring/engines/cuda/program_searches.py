@@ -11,7 +11,7 @@ from ...formats import index_dtype
 from ..program import Values
 from ..program_lifetimes import Place
 from .program_requests import Requests
-from .specialise import constants, typedefs
+from .specialize import constants, typedefs
 
 _NO_BID = np.uint64(2**64 - 1)
 

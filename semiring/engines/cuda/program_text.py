@@ -14,7 +14,7 @@ from ..operands import Mask
 from ..program import Program, Values
 from ..program_text import ProgramText
 from ..traced import Number, Typed
-from . import specialise
+from . import specialize
 from .program_counters import FIRST_COUNTER
 
 TYPES = {"int": "i64", "float": "f64", "bool": "i64"}
@@ -97,7 +97,7 @@ class Text(ProgramText):
         found = self._operator_names.get((kind, op))
         if found is None:
             found = self._operator_names[kind, op] = f"f{len(self.operators)}"
-            self.operators.append(getattr(specialise, kind)(found, op))
+            self.operators.append(getattr(specialize, kind)(found, op))
         return found
 
     # -- entries -------------------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from .arguments import arguments
 from .kernel import Kernel, kernel
 from .launch import BLOCK, grid, multiprocessors
 from .primitives import gather, key_dtype, moved, width
-from .specialise import constants, typedefs
+from .specialize import constants, typedefs
 
 __all__ = ["by_digits", "sort_keys", "sorted_by_column", "sorted_triples"]
 
@@ -82,7 +82,7 @@ class Shape(NamedTuple):
 def sort_keys(keys: Array, values: Array | None, bits: int) -> tuple[Array, Array | None]:
     """Return keys of up to `bits` bits in ascending order, and the values in the order of their keys, stably.
 
-    The given keys may be overwritten.  Few keys, and 2^32 of them or more, are sorted by CuPy, which synchronises.
+    The given keys may be overwritten.  Few keys, and 2^32 of them or more, are sorted by CuPy, which synchronizes.
     Memory for an entry: a key, two values and 1 byte; by CuPy up to 16 bytes, three keys and two values.
     """
     if not by_digits(int(keys.size)):
@@ -255,8 +255,8 @@ def _plan(
     return _Plan(histogram, starts, rows, run, arguments("radix.cuh", "RadixArguments"))
 
 
-def catalogue() -> Iterator[compile_samples.Entry]:
-    """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
+def catalog() -> Iterator[compile_samples.Entry]:
+    """Yield (kernel file, prologue): the rows of the catalog for the kernels of this module."""
     for kind, key, index, value, splits, digit in (
         (_KEYS, UINT64, INT32, UINT32, None, 9),
         (_KEYS, UINT32, INT32, None, None, 8),

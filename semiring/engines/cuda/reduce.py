@@ -22,7 +22,7 @@ from .kernel import Kernel, kernel
 from .launch import BLOCK, Queued, counter, grid, multiprocessors, values_of, words_of
 from .primitives import as_dense
 from .row_tiles import TILE_BLOCK, find_tiles, row_tiles
-from .specialise import binary, constants, monoid, semiring, typedefs
+from .specialize import binary, constants, monoid, semiring, typedefs
 
 # Blocks whose partial results fit into the pool of counters, which needs no allocation.
 _FEW_BLOCKS = 16
@@ -156,7 +156,7 @@ def _one_value(run: Kernel, items: int, z: np.dtype[Any], *arguments: Any) -> Ca
     queued = Queued(result, 8 * partial)
 
     def value() -> np.generic | None:
-        found = queued.read()  # synchronises
+        found = queued.read()  # synchronizes
         if not found[0]:
             return None
         read: np.generic = np.frombuffer(found, z, 1, 8)[0]  # the value is in the low bytes behind the first word
@@ -165,8 +165,8 @@ def _one_value(run: Kernel, items: int, z: np.dtype[Any], *arguments: Any) -> Ca
     return value
 
 
-def catalogue() -> Iterator[compile_samples.Entry]:
-    """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
+def catalog() -> Iterator[compile_samples.Entry]:
+    """Yield (kernel file, prologue): the rows of the catalog for the kernels of this module."""
     for add in (compile_samples.PLUS, compile_samples.MIN8, compile_samples.LOR, compile_samples.ANY):
         types = typedefs(A=FP32, P=INT64, OUT=add.dtype) + constants(FORM=2, COMMUTES=True) + _TILE_TEXT
         yield "reduce.cuh", types + monoid("add", add)

@@ -19,14 +19,14 @@ from .kernel import kernel
 from .launch import BLOCK, counter, grid, read_one
 from .primitives import cast_array, moved
 from .row_tiles import TILE_BLOCK, TILE_TEXT, find_tiles, lookback_words
-from .specialise import constants, typedefs
+from .specialize import constants, typedefs
 
 _FILE = "replace_rows.cuh"
 
 
 @implements(ReplaceRows, engine="cuda")
 def replace_rows(q: ReplaceRows) -> CSR | None:
-    """t(rows[p], :) = a(p, :), and the other rows of c.  Synchronises: the number of entries is read back.
+    """t(rows[p], :) = a(p, :), and the other rows of c.  Synchronizes: the number of entries is read back.
 
     Memory beside the result: 12 to 24 bytes a row.
     """
@@ -41,12 +41,12 @@ def replace_rows(q: ReplaceRows) -> CSR | None:
     sources.data.memset_async(0xFF, sources.nbytes)
     repeats = counter()
     kernel(_FILE, "replace_sources", text)(grid(q.rows.count), BLOCK, q.rows.count, *position, sources, repeats)
-    if (q.rows.array is not None or q.rows.step == 0) and read_one(repeats):  # synchronises
+    if (q.rows.array is not None or q.rows.step == 0) and read_one(repeats):  # synchronizes
         return None
     blocks = -(-n // tuning.TILE)
     offsets, words = (cupy.empty if n else cupy.zeros)(n + 1, offset), lookback_words(blocks)
     kernel(_FILE, "replace_offsets", text)(blocks, TILE_BLOCK, n, sources, c.indptr, a.indptr, offsets, words)
-    total = read_one(words)  # synchronises
+    total = read_one(words)  # synchronizes
     require("assign", "cuda", total * (c.indices.dtype.itemsize + (0 if same else c.dtype.itemsize)))
     indices, values = cupy.empty(total, c.indices.dtype), None if same else cupy.empty(total, c.dtype)
     first_row = find_tiles(offsets, n, total)
@@ -69,8 +69,8 @@ def _entries(a: CSR, c: CSR) -> tuple[Any, ...]:
     )
 
 
-def catalogue() -> Iterator[compile_samples.Entry]:
-    """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
+def catalog() -> Iterator[compile_samples.Entry]:
+    """Yield (kernel file, prologue): the rows of the catalog for the kernels of this module."""
     for index, number, value in ((INT32, UINT32, UINT8), (INT64, UINT64, UINT64)):
         types = typedefs(X=index, N=number, P=index, Q=INT32, O=index, I=INT32, V=value)
         yield _FILE, types + TILE_TEXT + constants(FORM=2)

@@ -14,7 +14,7 @@ from . import compile_samples, tuning
 from .kernel import Kernel, kernel
 from .launch import BLOCK, Counter, counter, grid, read_one
 from .primitives import cast_array, exclusive_scan, put
-from .specialise import constants, typedefs
+from .specialize import constants, typedefs
 
 __all__ = [
     "TILE_BLOCK",
@@ -86,7 +86,7 @@ def written(
     """Compute the entries of a result; return their number, columns and values (None for an iso-valued result).
 
     Memory for a small result is allocated for `bound` entries, the maximum, and one pass writes it.  A large one is
-    counted first.  Synchronises: reads the number of entries.
+    counted first.  Synchronizes: reads the number of entries.
 
     words_of_tile: the 32-bit words that the first of two passes keeps of each tile.  launch:
     ``launch(kernel, marks=, words=, columns=, values=)``.
@@ -95,12 +95,12 @@ def written(
         columns, values = _allocated(bound, column, value)
         words = lookback_words(tiles)
         launch(passes.one, marks=None, words=words, columns=columns, values=values)
-        total = read_one(words)  # synchronises
+        total = read_one(words)  # synchronizes
         return total, _first(columns, total), None if values is None else _first(values, total)
     marks, counts = cupy.empty(tiles * words_of_tile, np.uint32), cupy.empty(tiles, np.uint64)
     launch(passes.first, marks=marks, words=counts, columns=None, values=None)
     before = exclusive_scan(counts, np.dtype(np.uint64))
-    total = read_one(before[-1:])  # synchronises
+    total = read_one(before[-1:])  # synchronizes
     columns, values = _allocated(total, column, value)
     launch(passes.second, marks=marks, words=before, columns=columns, values=values)
     return total, columns, values
@@ -136,7 +136,7 @@ def kept_rows(a: CSR, passes: Passes, pack: Callable[..., bytes], *arguments: An
     """Return the entries of a that kernels keep (kernels/keep_rows.cuh); `a` itself if they keep all.
 
     pack: packs ``KeepArguments``.  arguments: of the kernels that test entries, after these.  present: a bit for each
-    entry that counts as one, or None.  Synchronises: reads their number.
+    entry that counts as one, or None.  Synchronizes: reads their number.
     """
     first_row = row_tiles(a.pattern)
     tiles = int(first_row.size) - 1
@@ -160,7 +160,7 @@ def kept_rows(a: CSR, passes: Passes, pack: Callable[..., bytes], *arguments: An
     return CSR(Pattern(a.nrows, a.ncols, cast_array(indptr, index_dtype(kept)), columns), a.dtype, values, a.iso)
 
 
-def catalogue() -> Iterator[compile_samples.Entry]:
-    """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
+def catalog() -> Iterator[compile_samples.Entry]:
+    """Yield (kernel file, prologue): the rows of the catalog for the kernels of this module."""
     for offset in (INT32, INT64):
         yield "row_tiles_find.cuh", TILE_TEXT + typedefs(P=offset)

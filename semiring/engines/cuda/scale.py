@@ -22,7 +22,7 @@ from .launch import multiprocessors, one_wave, values_of
 from .mxv_ranked import Ranked, ranked, ranked_table
 from .primitives import gather
 from .row_tiles import TILE_BLOCK, row_tiles
-from .specialise import binary, constants, typedefs
+from .specialize import binary, constants, typedefs
 
 _POSITIONS = frozenset({"xi", "xj", "yi", "yj"})
 # Threads of a block that keeps elements of the vector in shared memory.
@@ -42,7 +42,7 @@ def scale(q: Scale) -> CSR:
     if constant is not None:
         return with_values(a, q.op.z, None, constant)
     out = cupy.empty(a.nvals, q.op.z)
-    found = ranked(a.pattern) if _gathers(q) else None  # synchronises where it ranks the columns
+    found = ranked(a.pattern) if _gathers(q) else None  # synchronizes where it ranks the columns
     if found is not None:
         _scale_ranked(q, found, out)
         return with_values(a, q.op.z, out, None)
@@ -96,8 +96,8 @@ def _prologue(op: TypedBinary, by_rows: bool, *types: np.dtype[Any]) -> str:
     return named + constants(FORM=2, BY_ROWS=by_rows, TILE=tuning.WARP_TILE) + binary("combine", op)
 
 
-def catalogue() -> Iterator[compile_samples.Entry]:
-    """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
+def catalog() -> Iterator[compile_samples.Entry]:
+    """Yield (kernel file, prologue): the rows of the catalog for the kernels of this module."""
     for by_rows in (False, True):
         yield "scale.cuh", _prologue(compile_samples.TIMES, by_rows, INT32, INT32, FP32, INT8)
         yield "scale.cuh", _prologue(compile_samples.SECONDI, by_rows, INT64, INT64, INT8, FP32)

@@ -21,7 +21,7 @@ from . import compile_samples
 from .kernel import Kernel, kernel
 from .launch import values_of
 from .row_tiles import TILE_BLOCK, row_tiles
-from .specialise import constants, monoid, typedefs
+from .specialize import constants, monoid, typedefs
 
 # Slots of a tile, by the bytes of a total, of which 32 are for aligned accesses.
 _SLOTS, _SLOTS_OF_8_BYTES, _ALIGNED = 4096, 2048, 32
@@ -29,7 +29,7 @@ _SLOTS, _SLOTS_OF_8_BYTES, _ALIGNED = 4096, 2048, 32
 
 @implements(Scan, engine="cuda")
 def scan(q: Scan) -> CSR:
-    """t(i, j) = (+)_l a(i, l), l <= j: one pass over the entries; does not synchronise."""
+    """t(i, j) = (+)_l a(i, l), l <= j: one pass over the entries; does not synchronize."""
     a, z, n = q.a, q.monoid.z, q.a.nvals
     same = reduced_value(q.monoid, a.iso)
     if same is not None or n == 0:
@@ -59,8 +59,8 @@ def _prologue(add: TypedMonoid, offset: np.dtype[Any], value: np.dtype[Any]) -> 
     return typedefs(P=offset, A=value) + constants(TILE=_tile(add.z)) + monoid("add", add)
 
 
-def catalogue() -> Iterator[compile_samples.Entry]:
-    """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
+def catalog() -> Iterator[compile_samples.Entry]:
+    """Yield (kernel file, prologue): the rows of the catalog for the kernels of this module."""
     for add, value in (
         (compile_samples.PLUS, FP32),
         (compile_samples.MIN8, INT8),

@@ -23,7 +23,7 @@ from .extract import LISTED, index_arguments
 from .kernel import kernel
 from .launch import BLOCK, bitmap, counter, grid, values_of
 from .primitives import cast_array, compact_list, counting, gather, rows_of_entries
-from .specialise import binary, constants, typedefs
+from .specialize import binary, constants, typedefs
 
 _INT32 = np.dtype(np.int32)
 _INT64 = np.dtype(np.int64)
@@ -39,7 +39,7 @@ def scatter_vector(q: ScatterVector) -> VectorStore:
     Without `dup`, and with one that is commutative and associative: at most three launches and a memset, nothing
     waits; sums of floats may differ in order from run to run.  With any other, and of values of other sizes than 1, 2,
     4 or 8 bytes (complex128 with any but plus, records), the entries are sorted by where they go and combined in the
-    order of p (synchronises).
+    order of p (synchronizes).
     Where plus, min or max is one atomic instruction (32 and 64 bits; plus of floats, min and max of integers), an index
     that repeats often costs little; else the threads that meet there wait for each other.  Integers of 8 and 16 bits
     are therefore combined in 32 bits, and narrowed at the end.
@@ -104,7 +104,7 @@ def _targets(index: Index, p: Array | None = None) -> Array:
 def _in_order(q: ScatterVector) -> VectorStore:
     u = q.u
     if isinstance(u, Bitmap):
-        u = compact_list(u.size, u.dtype, u.size, u.words, None, u.values, u.iso)  # synchronises
+        u = compact_list(u.size, u.dtype, u.size, u.words, None, u.values, u.iso)  # synchronizes
     targets = _targets(q.index, u.indices if isinstance(u, IndexList) else None)
     made = build(1, q.index.size, u.dtype, None, targets, u.values, u.iso, q.dup, refuse=False)
     return IndexList(q.index.size, u.dtype, made.indices, made.values, made.iso)
@@ -114,7 +114,7 @@ def _in_order(q: ScatterVector) -> VectorStore:
 def scatter_matrix(q: ScatterMatrix) -> CSR:
     """t(rows[p], cols[q]) = a(p, q): sorted by place, repeats combined in order.
 
-    Entries in ascending ranges of rows and columns are in order.  Others are sorted, which synchronises: the number of
+    Entries in ascending ranges of rows and columns are in order.  Others are sorted, which synchronizes: the number of
     distinct places is read back.
     """
     a = q.a
@@ -140,8 +140,8 @@ def _in_ranges(a: CSR, rows: Index, cols: Index) -> CSR:
     return CSR(Pattern(rows.size, cols.size, indptr, indices), a.dtype, a.values, a.iso)
 
 
-def catalogue() -> Iterator[compile_samples.Entry]:
-    """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
+def catalog() -> Iterator[compile_samples.Entry]:
+    """Yield (kernel file, prologue): the rows of the catalog for the kernels of this module."""
     for value, winner in ((BOOL, UINT32), (INT8, UINT64), (UINT16, UINT32), (FP32, UINT32), (FP64, UINT64)):
         types = typedefs(U=value, X=INT64, L=INT32, W=winner)
         yield "scatter.cuh", types + constants(FORM=0, COMBINED=True, NATIVE=0) + binary("dup", compile_samples.PLUS32)

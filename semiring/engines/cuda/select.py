@@ -2,7 +2,7 @@
 
 Of vectors, a condition marks entries by one bit each.  On dense vectors the marks are the result's presence words, and
 the value slots are shared with the operand: one launch, no waiting.  On index lists the marked entries are moved
-together, and on matrices one pass tests and moves the entries; their number is read back once (synchronises).
+together, and on matrices one pass tests and moves the entries; their number is read back once (synchronizes).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from .primitives import DENSE, LIST, ROWS, as_dense, compact_list, moved, width
 from .radix import sort_keys
 from .row_tiles import TILE_TEXT, Passes, is_large, kept_rows
 from .select_range import column_range, select_range
-from .specialise import constants, indexunary, typedefs
+from .specialize import constants, indexunary, typedefs
 
 # The kernels of a file: for vectors; for matrices in one pass, and the first of two passes.
 _NAMES = {
@@ -55,15 +55,15 @@ def select(q: Select) -> Store:
     """
     k = q.k if q.k.dtype == q.op.k else cast(q.k, q.op.k)[()]
     if isinstance(q.a, CSR) and is_large(q.a) and (columns := column_range(q.op.expr, k)) is not None:
-        return select_range(q.a, columns)  # synchronises
+        return select_range(q.a, columns)  # synchronizes
     return _kept(q.a, "select.cuh", _select_text(q.op, q.a.dtype), (*values_of(q.a), k))
 
 
 def select_present(a: CSR, present: Array, op: TypedIndexUnary, k: Any) -> CSR:
-    """Return the entries of a with a bit in `present` for which op(a(i, j), i, j, k) holds.  Synchronises."""
+    """Return the entries of a with a bit in `present` for which op(a(i, j), i, j, k) holds.  Synchronizes."""
     value = _BYTE if a.values is None else a.dtype
     plan = _rows_plan("select.cuh", _select_text(op, a.dtype), a.indptr.dtype, a.indices.dtype, value)
-    return kept_rows(a, *plan, *values_of(a), k, present=present)  # synchronises
+    return kept_rows(a, *plan, *values_of(a), k, present=present)  # synchronizes
 
 
 @functools.lru_cache(maxsize=1024)
@@ -152,7 +152,7 @@ def _kept(a: Store, file: str, text: str, given: tuple[Any, ...]) -> Store:
             return a
         value = _BYTE if a.values is None else a.dtype
         plan = _rows_plan(file, text, a.indptr.dtype, a.indices.dtype, value)
-        return kept_rows(a, *plan, *given)  # synchronises
+        return kept_rows(a, *plan, *given)  # synchronizes
     listed = a.indices if isinstance(a, IndexList) else None
     n = a.size if listed is None else a.nvals
     if listed is not None and n == 0:
@@ -163,7 +163,7 @@ def _kept(a: Store, file: str, text: str, given: tuple[Any, ...]) -> Store:
     present = a.words if isinstance(a, Bitmap) else None
     mark(grid(n, per_thread=8), BLOCK, n, present, listed, *given, marks, count)
     if isinstance(a, IndexList):
-        return compact_list(a.size, a.dtype, n, marks, a.indices, a.values, a.iso)  # synchronises
+        return compact_list(a.size, a.dtype, n, marks, a.indices, a.values, a.iso)  # synchronizes
     return bitmap(a.size, a.dtype, marks, a.iso if a.values is None else a.values, 0 if n == 0 else count)
 
 
@@ -184,8 +184,8 @@ def _marks_plan(file: str, text: str, listed: np.dtype[Any] | None) -> Kernel:
     return kernel(file, _NAMES[file][0], types + constants(FORM=DENSE if listed is None else LIST) + text)
 
 
-def catalogue() -> Iterator[compile_samples.Entry]:
-    """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
+def catalog() -> Iterator[compile_samples.Entry]:
+    """Yield (kernel file, prologue): the rows of the catalog for the kernels of this module."""
     for form in compile_samples.FORMS:
         entry_types = typedefs(P=INT64, I=INT32, V=UINT16) + constants(FORM=form) + TILE_TEXT
         for op in (compile_samples.VALUE, compile_samples.ROW, compile_samples.BAND):

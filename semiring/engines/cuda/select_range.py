@@ -18,7 +18,7 @@ from .extract import copied_rows
 from .kernel import kernel
 from .launch import read_one
 from .row_tiles import TILE_BLOCK, TILE_TEXT, lookback_words
-from .specialise import constants, typedefs
+from .specialize import constants, typedefs
 
 _LARGEST: Final = 1 << 62
 
@@ -33,7 +33,7 @@ class ColumnRange(NamedTuple):
 
 
 def column_range(expr: Expression, k: Any) -> ColumnRange | None:
-    """Return the range of columns for which a normalised condition holds; None if it is not a range.
+    """Return the range of columns for which a normalized condition holds; None if it is not a range.
 
     k: the thunk.
     """
@@ -55,7 +55,7 @@ def column_range(expr: Expression, k: Any) -> ColumnRange | None:
 def select_range(a: CSR, columns: ColumnRange) -> CSR:
     """Return the entries of a in a range of columns of each row; `a` itself if these are all.
 
-    Synchronises: reads their number.
+    Synchronizes: reads their number.
     """
     n, tiles = a.nrows, -(-a.nrows // tuning.TILE)
     starts, offsets = cupy.empty(n, a.indptr.dtype), cupy.empty(n + 1, a.indptr.dtype)
@@ -66,7 +66,7 @@ def select_range(a: CSR, columns: ColumnRange) -> CSR:
         starts=starts, offsets=offsets, words=words,
     )  # fmt: skip
     kernel("select_range.cuh", "range_offsets", _text(a.indptr.dtype, a.indices.dtype))(tiles, TILE_BLOCK, packed)
-    total = read_one(words)  # synchronises
+    total = read_one(words)  # synchronizes
     if total == a.nvals:
         return a
     return copied_rows(a, np.dtype(np.int32), (None, 0, 1), n, starts, offsets, total)
@@ -76,7 +76,7 @@ def _text(offset: np.dtype[Any], column: np.dtype[Any]) -> str:
     return typedefs(P=offset, I=column, V=np.dtype(np.uint8)) + TILE_TEXT + constants(FORM=2)
 
 
-def catalogue() -> Iterator[compile_samples.Entry]:
-    """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
+def catalog() -> Iterator[compile_samples.Entry]:
+    """Yield (kernel file, prologue): the rows of the catalog for the kernels of this module."""
     for offset, column in ((INT32, INT32), (INT64, INT32), (INT64, INT64)):
         yield "select_range.cuh", _text(offset, column)

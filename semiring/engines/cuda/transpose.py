@@ -13,7 +13,7 @@ from .kernel import kernel
 from .launch import BLOCK, grid, read_one
 from .primitives import width
 from .radix import by_digits, sort_keys, sorted_by_column
-from .specialise import constants, typedefs
+from .specialize import constants, typedefs
 
 _INT32 = np.dtype(np.int32)
 
@@ -22,7 +22,7 @@ _INT32 = np.dtype(np.int32)
 def transpose(q: Transpose) -> CSR:
     """t(j, i) = a(i, j): a stable radix sort by column.
 
-    Few entries are sorted by column and row at once, which synchronises.
+    Few entries are sorted by column and row at once, which synchronizes.
     """
     a = q.a
     if by_digits(a.nvals) and max(a.nrows, a.ncols) < 2**32:
@@ -47,7 +47,7 @@ def _by_radix(a: CSR) -> CSR:
 # Every entry needs a search in another row, so entries are not read over the interconnect.
 @implements(IsSymmetric, engine="cuda", when=lambda q: q.pattern.placement == "device")
 def is_symmetric(q: IsSymmetric) -> bool:
-    """Whether a(j, i) is present wherever a(i, j) is.  Synchronises: one number is read back."""
+    """Whether a(j, i) is present wherever a(i, j) is.  Synchronizes: one number is read back."""
     pattern = uncompressed_pattern(q.pattern)
     if pattern.nrows != pattern.ncols:
         return False
@@ -56,4 +56,4 @@ def is_symmetric(q: IsSymmetric) -> bool:
     run = kernel("check.cuh", "check_symmetric", types)
     n = pattern.nvals
     run(grid(n), BLOCK, n, pattern.indptr, pattern.nrows, pattern.indices, missing)
-    return read_one(missing) == 0  # synchronises
+    return read_one(missing) == 0  # synchronizes

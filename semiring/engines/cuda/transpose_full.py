@@ -14,7 +14,7 @@ from ..spec import Transpose
 from . import compile_samples
 from .kernel import kernel
 from .primitives import moved
-from .specialise import typedefs
+from .specialize import typedefs
 
 __all__ = ["transposed_values"]
 
@@ -49,7 +49,7 @@ def transposed_values(values: Array, nrows: int, ncols: int) -> Array:
     return out
 
 
-def catalogue() -> Iterator[compile_samples.Entry]:
-    """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
+def catalog() -> Iterator[compile_samples.Entry]:
+    """Yield (kernel file, prologue): the rows of the catalog for the kernels of this module."""
     for value in (UINT8, UINT64):
         yield _FILE, typedefs(V=value)

@@ -19,14 +19,14 @@ from . import compile_samples
 from .algebra import native_atomic
 from .kernel import Kernel, kernel
 from .launch import BLOCK, grid, read_back
-from .specialise import constants, monoid, typedefs
+from .specialize import constants, monoid, typedefs
 
 _FAILED, _COMPLETE, _OPEN = 0, 1, 2
 
 
 @implements(Treefix, engine="cuda")
 def treefix(q: Treefix) -> Full:
-    """t(v) = (+) of u(w) over the descendants, or the ancestors, of v.  Synchronises once, for errors."""
+    """t(v) = (+) of u(w) over the descendants, or the ancestors, of v.  Synchronizes once, for errors."""
     if q.monoid.z.itemsize not in (1, 2, 4, 8):
         raise NotSupported(f"treefix: no atomic adds values of {q.monoid.z} on a GPU; add their parts one by one")
     n, parent = q.parent.size, dense_values(q.parent)
@@ -41,11 +41,11 @@ def treefix(q: Treefix) -> Full:
         made = values.copy()
         children(blocks, BLOCK, n, parent, counts, state)
         up(blocks, BLOCK, n, parent, counts, counts[n:], made, state)
-        found = read_back(state)  # synchronises
+        found = read_back(state)  # synchronizes
         cycle = int(found[_COMPLETE]) < n
     else:
         made, jumps = _doubled(down, parent, values, rounds, state, children)
-        found = read_back(state)  # synchronises
+        found = read_back(state)  # synchronizes
         passes = 1 + int(found[_OPEN:].argmin())  # the first round that left no vertex open was the last one
         cycle = bool(found[_OPEN:].all())
         made = made[(passes - 1) % 2]
@@ -81,8 +81,8 @@ def _prologue(add: TypedMonoid, parent: np.dtype[Any]) -> str:
     return typedefs(F=parent, Z=add.z) + constants(NATIVE=native_atomic(add.op)) + monoid("add", add)
 
 
-def catalogue() -> Iterator[compile_samples.Entry]:
-    """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
+def catalog() -> Iterator[compile_samples.Entry]:
+    """Yield (kernel file, prologue): the rows of the catalog for the kernels of this module."""
     for add in (
         compile_samples.PLUS,
         compile_samples.MIN,

@@ -4,7 +4,7 @@ A row is *measured* (on what) or *reasoned* (from what).  Kernels receive the nu
 change here is sufficient.
 
 The source of a measured row names the time of the *kernel* (its launch alone) or of the *call* (the wall clock around a
-synchronised public call, which adds allocation, other launches and read-backs).  The two must not be compared; the
+synchronized public call, which adds allocation, other launches and read-backs).  The two must not be compared; the
 figures of the documentation are calls.
 """
 
@@ -338,7 +338,7 @@ DOT_SWAP: Final = _row(
 LINK_BLOCK: Final = _row("LINK_BLOCK", 512, "reasoned", "as GRID_BLOCK")
 CHAINED_DEGREE: Final = _row(
     "CHAINED_DEGREE", 8, "measured",
-    "entries of an average row up to which the hooks to first neighbours are flattened before others: few neighbours "
+    "entries of an average row up to which the hooks to first neighbors are flattened before others: few neighbors "
     "leave long chains; H200, call of connected_components, without and with: grid of 2000 x 2000 1.22 ms, 0.53; "
     "kron22 0.59, 0.64; uniform with 16 entries a row 0.44, 0.52",
 )  # fmt: skip

@@ -16,7 +16,7 @@ from ..spec_write import UpdateVector
 from . import compile_samples
 from .kernel import Kernel, kernel
 from .launch import BLOCK, bitmap, counter, full, grid, values_of
-from .specialise import binary, constants, typedefs
+from .specialize import binary, constants, typedefs
 from .write import NO_ACCUMULATOR, operand
 
 _BYTE = np.dtype(np.uint8)
@@ -81,8 +81,8 @@ def _kernel(
     return kernel("update.cuh", "update_vector", prologue)
 
 
-def catalogue() -> Iterator[compile_samples.Entry]:
-    """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
+def catalog() -> Iterator[compile_samples.Entry]:
+    """Yield (kernel file, prologue): the rows of the catalog for the kernels of this module."""
     forms = ((False, False, INT32, True), (True, False, INT64, True), (True, True, INT32, True))
     for masked, valued, index, listed in (*forms, (False, False, UINT32, False), (True, True, UINT32, False)):
         types = typedefs(C=INT8, T=FP64, M=BOOL, I=index) + constants(

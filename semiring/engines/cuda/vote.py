@@ -24,7 +24,7 @@ from .arguments import arguments
 from .kernel import Kernel, kernel
 from .launch import BLOCK, counter, grid, multiprocessors, read_words
 from .primitives import filled
-from .specialise import constants, typedefs
+from .specialize import constants, typedefs
 
 _CLASSES = 8
 _FACT = "cuda.vote"
@@ -65,7 +65,7 @@ class _Plan(NamedTuple):
 def vote(q: Vote) -> Full:
     """t(i) = the group of the highest sum of a(i, j), less rate mass(i) total(G).
 
-    One launch for each class of rows.  Synchronises the first time that a pattern is used.
+    One launch for each class of rows.  Synchronizes the first time that a pattern is used.
     """
     labels = full_array(q.labels)
     out = labels.copy()
@@ -80,11 +80,11 @@ def launcher(
 ) -> Callable[[], None]:  # fmt: skip
     """Return a function that votes, on the arrays as they are then: `out` gets the groups of rows that move.
 
-    Synchronises the first time that a pattern is used.
+    Synchronizes the first time that a pattern is used.
     """
     if a.nvals == 0:
         return _nothing
-    lists = rows_by_length(uncompressed_pattern(a.pattern))  # synchronises the first time
+    lists = rows_by_length(uncompressed_pattern(a.pattern))  # synchronizes the first time
     scored, count = mass is not None, a.values is None
     plan = _plan(a.indptr.dtype, a.indices.dtype, a.dtype, labels.dtype, index_dtype(a.nrows), count, scored, keep)
     given = plan.pack(
@@ -130,7 +130,7 @@ def full_array(v: Full) -> Array:
 
 
 def rows_by_length(pattern: Pattern) -> Lists:
-    """Return the rows by length; cached with the pattern.  Synchronises the first time."""
+    """Return the rows by length; cached with the pattern.  Synchronizes the first time."""
     known = pattern.facts.get(_FACT)
     if isinstance(known, Lists):
         return known
@@ -138,7 +138,7 @@ def rows_by_length(pattern: Pattern) -> Lists:
     text = _prologue(pattern.indptr.dtype, INT32, FP64, INT32, number, False, False, False)
     counts = counter(_CLASSES)
     kernel("vote.cuh", "vote_count", text)(grid(n), BLOCK, n, pattern.indptr, counts)
-    sizes = read_words(counts.data.ptr, _CLASSES)  # synchronises
+    sizes = read_words(counts.data.ptr, _CLASSES)  # synchronizes
     ends = np.cumsum(sizes)
     listed = cupy.empty(int(ends[-1]), number)
     kernel("vote.cuh", "vote_list", text)(
@@ -151,10 +151,10 @@ def rows_by_length(pattern: Pattern) -> Lists:
 
 
 def _batches(pattern: Pattern, longest: Array) -> Iterator[LongRows]:
-    """Yield the longest rows in batches of up to `VOTE_TILES` tiles, or of one row.  Synchronises."""
+    """Yield the longest rows in batches of up to `VOTE_TILES` tiles, or of one row.  Synchronizes."""
     if longest.size == 0:
         return
-    lengths = to_host(pattern.indptr[longest + 1] - pattern.indptr[longest])  # synchronises
+    lengths = to_host(pattern.indptr[longest + 1] - pattern.indptr[longest])  # synchronizes
     ends = np.cumsum(-(-lengths.astype(np.int64) // tuning.VOTE_LARGE))
     firsts = np.concatenate([[0], ends]).astype(np.int64)
     on_device, begin = to_device(firsts, "cuda"), 0
@@ -187,8 +187,8 @@ def _prologue(
     return text + constants(COUNT=count, SCORED=scored, KEEP=keep)
 
 
-def catalogue() -> Iterator[compile_samples.Entry]:
-    """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
+def catalog() -> Iterator[compile_samples.Entry]:
+    """Yield (kernel file, prologue): the rows of the catalog for the kernels of this module."""
     yield "vote.cuh", _prologue(INT32, INT32, FP64, INT32, INT32, True, False, False)
     yield "vote.cuh", _prologue(INT64, INT32, FP32, INT32, INT32, False, True, True)
     yield "vote.cuh", _prologue(INT64, INT64, INT8, INT64, INT64, False, True, False)

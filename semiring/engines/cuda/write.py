@@ -23,7 +23,7 @@ from . import compile_samples
 from .kernel import Kernel, kernel
 from .launch import BLOCK, bitmap, counter, full, grid, values_of
 from .primitives import as_dense, cast_array
-from .specialise import binary, constants, typedefs
+from .specialize import binary, constants, typedefs
 
 _BYTE = np.dtype(np.uint8)
 _ZERO = np.uint8(0)
@@ -108,8 +108,8 @@ def _cast(t: VectorStore, dtype: np.dtype[Any]) -> VectorStore:
     return made
 
 
-def catalogue() -> Iterator[compile_samples.Entry]:
-    """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
+def catalog() -> Iterator[compile_samples.Entry]:
+    """Yield (kernel file, prologue): the rows of the catalog for the kernels of this module."""
     for masked, valued in ((False, False), (True, False), (True, True)):
         types = typedefs(C=INT8, T=FP64, M=BOOL) + constants(FORM=0, MASKED=masked, VALUED=valued)
         yield "write.cuh", types + constants(ACCUMULATED=True) + binary("accumulate", compile_samples.PLUS32)

@@ -20,7 +20,7 @@ from . import compile_samples
 from .kernel import Kernel, kernel
 from .launch import BLOCK, grid, read_one, values_of
 from .primitives import ROWS, scan_marks
-from .specialise import binary, constants, typedefs
+from .specialize import binary, constants, typedefs
 
 _FILE = "write_matrix.cuh"
 _INT32 = np.dtype(np.int32)
@@ -34,7 +34,7 @@ def write_matrix(q: WriteMatrix) -> CSR:
     """C<M, replace> accum= T: the entries of C and of T that remain are marked, then written to their positions.
 
     A binary search finds the partner of each entry, so skewed rows cost no more than even ones.  The number of
-    entries is read back (synchronises).
+    entries is read back (synchronizes).
     """
     c, t, nrows = q.c, q.t, q.c.nrows
     nc, nt = c.nvals, t.nvals
@@ -48,7 +48,7 @@ def write_matrix(q: WriteMatrix) -> CSR:
     if q.mask is not None:
         plan.mark_t(grid(nt, per_thread=8), BLOCK, nrows, nc, nt, *on_t, *masking, marks)
     ranks = scan_marks(marks, nc + nt)
-    total = read_one(ranks[-1:]) + (nt if q.mask is None else 0)  # synchronises
+    total = read_one(ranks[-1:]) + (nt if q.mask is None else 0)  # synchronizes
     iso = write_value(q)
     indices = cupy.empty(total, c.indices.dtype)
     values = None if iso is not None else cupy.empty(total, c.dtype)
@@ -109,8 +109,8 @@ def _mask_arguments(mask: Mask) -> tuple[Any, ...]:
     return store.indptr, store.indices, values, iso, _YES if mask.complement else _NO
 
 
-def catalogue() -> Iterator[compile_samples.Entry]:
-    """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
+def catalog() -> Iterator[compile_samples.Entry]:
+    """Yield (kernel file, prologue): the rows of the catalog for the kernels of this module."""
     for number, (masked, valued) in enumerate(((False, False), (True, False), (True, True))):
         index, other = (INT32, INT64)[:: (1, -1)[number % 2]]
         types = typedefs(C=INT8, T=FP64, M=BOOL, I=index, CP=other, TP=index, MP=other, R=other, O=index)

@@ -157,7 +157,7 @@ def outside(q: Outside, engine: str) -> CSR:
 
 
 def rows_within(rows: Array, index: Index) -> tuple[Array, Array]:
-    """Return (p, q) with p ascending: member p of the index is the listed row ``rows[q]``.  Synchronises."""
+    """Return (p, q) with p ascending: member p of the index is the listed row ``rows[q]``.  Synchronizes."""
     if index.array is not None:
         return found_in(rows, index.array)
     xp = array_module("cpu" if isinstance(rows, np.ndarray) else "cuda")

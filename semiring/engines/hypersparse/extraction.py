@@ -42,7 +42,7 @@ def extract_matrix(q: ExtractMatrix, engine: str) -> CSR:
 
 @hypersparse_rule(ExtractRow)
 def extract_row(q: ExtractRow, engine: str) -> VectorStore:
-    """t(j) = a(row, j), a vector of size ncols.  Synchronises."""
+    """t(j) = a(row, j), a vector of size ncols.  Synchronizes."""
     listed = rows_of(q.a)
     note(listed)
     at = row_position(listed.rows, q.row)
@@ -52,7 +52,7 @@ def extract_row(q: ExtractRow, engine: str) -> VectorStore:
 
 
 def row_position(rows: Array, row: int) -> int | None:
-    """Return the position of a row in the list, None if it is not listed.  Synchronises."""
+    """Return the position of a row in the list, None if it is not listed.  Synchronizes."""
     xp = array_module("cpu" if isinstance(rows, np.ndarray) else "cuda")
     at = int(to_host(xp.searchsorted(rows, xp.asarray([row], dtype=rows.dtype)))[0])
     return at if at < rows.size and int(to_host(rows[at : at + 1])[0]) == row else None
@@ -86,15 +86,15 @@ def transpose(q: Transpose, engine: str) -> CSR:
 
 @hypersparse_rule(Slices)
 def row_slices(q: Slices, engine: str) -> Iterator[CSR]:
-    """Yield the rows of each slice with an offset for each of its rows.  Synchronises."""
+    """Yield the rows of each slice with an offset for each of its rows.  Synchronizes."""
     rows, _, matrix = rows_of(q.a)
     xp, pattern = array_module(q.a.device), matrix.pattern
     assert isinstance(pattern, Pattern)
     ends = np.array([q.bounds[s + side] for s in q.wanted for side in (0, 1)], INT64)
-    at = to_host(xp.searchsorted(rows, to_device(ends, q.a.device).astype(INT64))).tolist()  # synchronises
+    at = to_host(xp.searchsorted(rows, to_device(ends, q.a.device).astype(INT64))).tolist()  # synchronizes
     for k, s in enumerate(q.wanted):
         first, last, low, high = q.bounds[s], q.bounds[s + 1], at[2 * k], at[2 * k + 1]
-        bounds = to_host(pattern.indptr[low : high + 1])  # synchronises
+        bounds = to_host(pattern.indptr[low : high + 1])  # synchronizes
         begin, end = int(bounds[0]), int(bounds[-1])
         offsets = xp.zeros(last - first + 1, dtype=index_dtype(end - begin))
         offsets[1:][rows[low:high] - first] = xp.diff(pattern.indptr[low : high + 1])

@@ -42,7 +42,7 @@ def reshape(q: Reshape, engine: str) -> CSR:
     position = row_numbers(listed.rows, a.indptr, a.nvals) * a.ncols + a.indices
     rows = position // q.ncols
     columns = (position - rows * q.ncols).astype(index_dtype(q.ncols))
-    starts = xp.flatnonzero(xp.concatenate([xp.ones(1, bool), rows[1:] != rows[:-1]]))  # synchronises
+    starts = xp.flatnonzero(xp.concatenate([xp.ones(1, bool), rows[1:] != rows[:-1]]))  # synchronizes
     offsets = xp.concatenate([starts, xp.full(1, a.nvals, starts.dtype)]).astype(index_dtype(a.nvals))
     pattern = HyperPattern(q.nrows, q.ncols, rows[starts].astype(index_dtype(q.nrows)), offsets, columns)
     return settled(CSR(pattern, a.dtype, a.values, a.iso))

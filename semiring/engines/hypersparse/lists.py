@@ -55,7 +55,7 @@ def can_list(a: CSR) -> bool:
 
 
 def rows_of(a: CSR) -> Listed:
-    """Return the rows that have entries.  Synchronises for a matrix that is not hypersparse."""
+    """Return the rows that have entries.  Synchronizes for a matrix that is not hypersparse."""
     known: Listed | None = a.cache.get("listed")
     if known is None:
         held = place(a, "device")
@@ -87,7 +87,7 @@ def compacted(a: CSR) -> Listed:
 
 
 def distinct(*lists: Array) -> Array:
-    """Return the distinct numbers of all lists, ascending.  Synchronises on the GPU, except for one of one number."""
+    """Return the distinct numbers of all lists, ascending.  Synchronizes on the GPU, except for one of one number."""
     given = list({id(numbers): numbers for numbers in lists}.values())
     if len(given) == 1 and given[0].size <= 1:
         return given[0]
@@ -101,7 +101,7 @@ def few(*arrays: Array) -> bool:
 
 
 def together_on_host(*arrays: Array) -> list[np.ndarray[Any, Any]]:
-    """Return device arrays on the host, by one copy, as one type that holds them all.  Synchronises."""
+    """Return device arrays on the host, by one copy, as one type that holds them all.  Synchronizes."""
     whole = to_host(array_module("cuda").concatenate(arrays))
     return np.split(whole, list(itertools.accumulate(int(array.size) for array in arrays))[:-1])
 
@@ -114,7 +114,7 @@ def positions(numbers: Array, wanted: Array) -> Array:
 
 
 def found_in(numbers: Array, wanted: Array) -> tuple[Array, Array]:
-    """Return (p, q): ``wanted[p]`` is ``numbers[q]``, for the wanted numbers in the ascending list.  Synchronises."""
+    """Return (p, q): ``wanted[p]`` is ``numbers[q]``, for the wanted numbers in the ascending list.  Synchronizes."""
     xp = array_module("cpu" if isinstance(numbers, np.ndarray) else "cuda")
     if not numbers.size:
         nothing = xp.zeros(0, dtype=INT64)
@@ -155,7 +155,7 @@ def laid_out(a: CSR, rows: Array, onto: Array) -> CSR:
 def restored(t: CSR, shape: tuple[int, int], rows: Array, columns: Array | None = None) -> CSR:
     """Return the result whose rows, and perhaps columns, are numbered by lists, in the format that the rule selects.
 
-    Rows without entries are no longer listed.  Synchronises.
+    Rows without entries are no longer listed.  Synchronizes.
     """
     t = resident(t)
     if few(t.indptr) and bool((np.diff(to_host(t.indptr)) > 0).all()):  # one copy instead of a compaction

@@ -150,7 +150,7 @@ def _inner_together(left: CSR, columns: Array, right: CSR, rows: Array) -> tuple
 def _few_together(columns: Array, rows: Array, indices: Array, indptr: Array) -> tuple[int, Array, Array]:
     """Return the size of the union, the left columns numbered by it, and the right offsets of its rows.
 
-    By one copy in each direction: a sort and two searches on a GPU take longer.  Synchronises.
+    By one copy in each direction: a sort and two searches on a GPU take longer.  Synchronizes.
     """
     listed, others, entries, offsets = together_on_host(columns, rows, indices, indptr)
     shared = np.union1d(listed, others)
@@ -221,7 +221,7 @@ def closure(q: Closure, engine: str) -> ClosureResult:
 
 @hypersparse_rule(IsSymmetric)
 def is_symmetric(q: IsSymmetric, engine: str) -> bool:
-    """Return True if a(j, i) is present wherever a(i, j) is.  Synchronises."""
+    """Return True if a(j, i) is present wherever a(i, j) is.  Synchronizes."""
     assert isinstance(q.pattern, HyperPattern)
     if q.pattern.nrows != q.pattern.ncols:
         return False
@@ -229,6 +229,6 @@ def is_symmetric(q: IsSymmetric, engine: str) -> bool:
     assert listed.columns is not None
     if listed.rows.size != listed.columns.size:
         return False
-    if bool(to_host((listed.rows != listed.columns).any())):  # synchronises
+    if bool(to_host((listed.rows != listed.columns).any())):  # synchronizes
         return False
     return bool(registry.run(IsSymmetric(listed.matrix.pattern), engine))

@@ -33,7 +33,7 @@ def link(q: Link) -> VectorStore:
 
 @implements(LinkSample, engine="reference", accepts=EVERY_KIND)
 def link_sample(q: LinkSample) -> LinkSampleResult:
-    """Link the first neighbours of every row, one neighbour at a time."""
+    """Link the first neighbors of every row, one neighbor at a time."""
     return link_first(q, "reference")
 
 

@@ -15,7 +15,7 @@ from .vote import vote
 
 @implements(LocalMoving, engine="reference")
 def local_moving(q: LocalMoving) -> Full:
-    """t = the labels after votes of active rows, part by part; neighbours of rows that moved are active."""
+    """t = the labels after votes of active rows, part by part; neighbors of rows that moved are active."""
     n, present = q.a.nrows, densify(q.a)[1]
     labels = densify(q.labels)[0]
     mass = None if q.mass is None else densify(q.mass)[0]

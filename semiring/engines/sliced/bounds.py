@@ -48,7 +48,7 @@ def most(pattern: AnyPattern) -> int:
 
 
 def slice_bounds(pattern: AnyPattern) -> SliceBounds:
-    """Return the slices of a pattern.  Cost O(nrows / 32) once, when it also synchronises to read a few numbers."""
+    """Return the slices of a pattern.  Cost O(nrows / 32) once, when it also synchronizes to read a few numbers."""
     limit = most(pattern)
     cached: dict[int, SliceBounds] = pattern.facts.setdefault("slices", {})
     if limit not in cached:
@@ -62,14 +62,14 @@ def common_bounds(*patterns: AnyPattern) -> tuple[int, ...]:
 
 
 def entries_at(pattern: AnyPattern, rows: tuple[int, ...]) -> SliceBounds:
-    """Return the bounds of slices that begin at `rows`.  Synchronises."""
+    """Return the bounds of slices that begin at `rows`.  Synchronizes."""
     xp = array_module(pattern.device)
     at = pattern.indptr[xp.asarray(np.array(rows, np.int64))]
-    return SliceBounds(rows, tuple(to_host(at).tolist()))  # synchronises
+    return SliceBounds(rows, tuple(to_host(at).tolist()))  # synchronizes
 
 
 def _find(pattern: AnyPattern, limit: int) -> SliceBounds:
-    """Merge neighbouring possible bounds while the slice stays within the limit."""
+    """Merge neighboring possible bounds while the slice stays within the limit."""
     begin = before = (0, 0)
     chosen = [begin]
     for row, entry in [*_possible_bounds(pattern, limit), (pattern.nrows, pattern.nvals)]:
@@ -85,7 +85,7 @@ def _find(pattern: AnyPattern, limit: int) -> SliceBounds:
 def _possible_bounds(pattern: AnyPattern, limit: int) -> list[tuple[int, int]]:
     """Return (row, entry) on both sides of the 32 rows that hold every (limit / 2)-th of all rows and entries.
 
-    So between two possible bounds there is at most half a slice, or 32 rows that cannot be divided.  Synchronises.
+    So between two possible bounds there is at most half a slice, or 32 rows that cannot be divided.  Synchronizes.
     """
     xp = array_module(pattern.device)
     total = pattern.nvals + pattern.nrows
@@ -96,5 +96,5 @@ def _possible_bounds(pattern: AnyPattern, limit: int) -> list[tuple[int, int]]:
     groups += xp.arange(0, WORD * groups.size, WORD, dtype=np.int64)
     found = xp.searchsorted(groups, xp.arange(step, total, step, dtype=np.int64), side="right") - 1
     rows: Any = xp.minimum(xp.concatenate([found, found + 1]) * WORD, pattern.nrows)
-    pairs = to_host(xp.stack([rows, pattern.indptr[rows].astype(np.int64)], axis=1))  # synchronises
+    pairs = to_host(xp.stack([rows, pattern.indptr[rows].astype(np.int64)], axis=1))  # synchronizes
     return sorted({(int(row), int(entry)) for row, entry in pairs if 0 < row < pattern.nrows})

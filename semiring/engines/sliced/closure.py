@@ -36,7 +36,7 @@ _WORK_BYTES_A_ROW = 24
 def closure(q: Closure, engine: str) -> ClosureResult:
     """C = x (+) x A (+) x A^2 (+) ...: new and improved entries are the next frontier.
 
-    Synchronises several times a step.
+    Synchronizes several times a step.
     """
     uncompressed_first = decoded(q, engine)
     if uncompressed_first is not None:
@@ -45,7 +45,7 @@ def closure(q: Closure, engine: str) -> ClosureResult:
     reached = frontier = q.frontier
     trace: list[Step] = []
     steps = 0
-    while frontier.nvals and steps < q.max_steps:  # synchronises
+    while frontier.nvals and steps < q.max_steps:  # synchronizes
         steps += 1
         size = frontier.nvals
         edges = _edges(q, frontier, engine) if q.trace else 0
@@ -110,4 +110,4 @@ def _edges(q: Closure, frontier: VectorStore, engine: str) -> int:
     indptr, rows = q.by_row.get().indptr, converted(frontier, "index", engine).indices
     xp = array_module(frontier.device)
     total = xp.asarray((indptr[rows + 1] - indptr[rows]).sum(dtype=np.int64))
-    return int(to_host(total))  # synchronises
+    return int(to_host(total))  # synchronizes

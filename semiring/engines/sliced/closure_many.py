@@ -28,7 +28,7 @@ from .vectors import converted
 def closure_many(q: ClosureMany, engine: str) -> ClosureManyResult:
     """S, S A, S A^2, ...: over decoded rows, or source by source.
 
-    Source by source, each costs and synchronises as the closure of one source.
+    Source by source, each costs and synchronizes as the closure of one source.
     """
     uncompressed = decoded(q, engine)
     if uncompressed is not None:
@@ -70,7 +70,7 @@ def _values(row: IndexList) -> Array:
 
 
 def _counted(row: IndexList) -> np.ndarray[Any, Any]:
-    """Return the rows of each level, a column.  Synchronises."""
+    """Return the rows of each level, a column.  Synchronizes."""
     return to_host(array_module(row.device).bincount(_values(row))).reshape(-1, 1)
 
 

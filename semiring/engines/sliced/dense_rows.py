@@ -43,12 +43,12 @@ _PLACE = TypedIndexUnary("place", np.dtype(np.bool_), _INT64, _INT64, Expression
 
 @slicing_rule(Slices)
 def row_slices(q: Slices, engine: str) -> Iterator[CSR]:
-    """Yield the rows of each slice, with generated columns.  Synchronises once: offsets are read back."""
+    """Yield the rows of each slice, with generated columns.  Synchronizes once: offsets are read back."""
     a, pattern = q.a, q.a.pattern
     assert isinstance(pattern, FullPattern)
     xp = array_module(a.device)
     ends = [q.bounds[s + side] for s in q.wanted for side in (0, 1)]
-    at = to_host(pattern.indptr[xp.asarray(np.array(ends, np.int64))]).tolist()  # synchronises
+    at = to_host(pattern.indptr[xp.asarray(np.array(ends, np.int64))]).tolist()  # synchronizes
     for k, s in enumerate(q.wanted):
         first, last, begin, end = q.bounds[s], q.bounds[s + 1], at[2 * k], at[2 * k + 1]
         offsets = (pattern.indptr[first : last + 1] - begin).astype(index_dtype(end - begin), copy=False)

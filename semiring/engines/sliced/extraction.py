@@ -46,7 +46,7 @@ def extract_matrix(q: ExtractMatrix, engine: str) -> CSR:
             made.add(row_slice, registry.run(ExtractMatrix(row_slice.rows, Index(height, height), q.cols), engine))
         return made.matrix()
     ascending, back = _ascending(q.rows, a.device)
-    at = positions_below(rows, ascending)  # synchronises
+    at = positions_below(rows, ascending)  # synchronizes
     selected = [s for s in where.filled() if at[s] < at[s + 1]]
     note_slices(rows, selected)
     for s, row_slice in zip(selected, walk(a, engine, rows, selected), strict=True):

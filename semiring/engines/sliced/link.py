@@ -21,7 +21,7 @@ from .row_slices import RowSlice, note_slices, walk
 def link(q: Link, engine: str) -> VectorStore:
     """Unite i and j for each entry (i, j) at positions [first, last) of its row; slices of skipped rows are not read.
 
-    The skipped rows are determined before the first slice.  Synchronises where rows are skipped.
+    The skipped rows are determined before the first slice.  Synchronizes where rows are skipped.
     """
     pattern = q.pattern
     a = structure_only(pattern)
@@ -33,7 +33,7 @@ def link(q: Link, engine: str) -> VectorStore:
     if visited is not None:
         xp = array_module(pattern.device)
         before = xp.concatenate([xp.zeros(1, dtype=np.int64), xp.cumsum(visited, dtype=np.int64)])
-        # The number of visited rows up to each bound.  synchronises
+        # The number of visited rows up to each bound.  synchronizes
         visited_before = to_host(before[xp.asarray(np.array(rows, np.int64))]).tolist()
         selected = [s for s in selected if visited_before[s] < visited_before[s + 1]]
     note_slices(rows, selected)
@@ -54,7 +54,7 @@ def _visited(forest: VectorStore, skip: int) -> Array:
     parent = dense_values(forest)
     while True:
         above = parent[parent]
-        if bool(to_host((above == parent).all())):  # synchronises
+        if bool(to_host((above == parent).all())):  # synchronizes
             return parent != skip
         parent = above
 
@@ -63,7 +63,7 @@ def _only(row_slice: RowSlice, visited: Array, nrows: int, engine: str) -> CSR:
     """Return the visited rows of a slice at their offsets in the whole matrix, all others empty."""
     xp: Any = array_module(row_slice.rows.device)
     height = row_slice.last - row_slice.first
-    positions = xp.flatnonzero(visited[row_slice.first : row_slice.last])  # synchronises
+    positions = xp.flatnonzero(visited[row_slice.first : row_slice.last])  # synchronizes
     index = Index(height, int(positions.size), array=positions.astype(index_dtype(height)))
     columns = Index(row_slice.rows.ncols, row_slice.rows.ncols)
     chosen = cast(CSR, registry.run(ExtractMatrix(row_slice.rows, index, columns), engine))

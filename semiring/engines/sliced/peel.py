@@ -26,7 +26,7 @@ _COUNT = semiring.plus_pair[BOOL, BOOL]
 
 @slicing_rule(Peel)
 def peel(q: Peel, engine: str) -> Full:
-    """Remove the rows of one level after another.  Synchronises a few times a round."""
+    """Remove the rows of one level after another.  Synchronizes a few times a round."""
     try:
         return cast(Full, uncompressed_first(q, engine))
     except OutOfMemory:
@@ -41,13 +41,13 @@ def _in_rounds(q: Peel, engine: str) -> Full:
     remain = xp.ones(n, BOOL)
     k = 1 if q.least is None else q.least
     rounds = 0
-    while bool(to_host(remain.any())):  # synchronises
-        removed = xp.flatnonzero(remain & (counts < k)).astype(index_dtype(n))  # synchronises
+    while bool(to_host(remain.any())):  # synchronizes
+        removed = xp.flatnonzero(remain & (counts < k)).astype(index_dtype(n))  # synchronizes
         if removed.size == 0:
             if q.least is not None:
                 level[remain] = k
                 break
-            k = int(to_host(counts[remain].min())) + 1  # synchronises
+            k = int(to_host(counts[remain].min())) + 1  # synchronizes
             level[remain] = k - 1
             continue
         remain[removed] = False

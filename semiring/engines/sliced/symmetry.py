@@ -49,7 +49,7 @@ def is_symmetric(q: IsSymmetric, engine: str) -> bool:
         sums = _row_sums(row_slice.rows, numbers, xp)
         own = numbers[row_slice.first : row_slice.last]
         difference += (own[:, 0::2] * sums[:, 1::2] - own[:, 1::2] * sums[:, 0::2]).sum(axis=0, dtype=np.uint64)
-    return not bool(to_host(difference).any())  # synchronises
+    return not bool(to_host(difference).any())  # synchronizes
 
 
 def _row_sums(rows: CSR, numbers: Array, xp: Any) -> Array:
@@ -60,7 +60,7 @@ def _row_sums(rows: CSR, numbers: Array, xp: Any) -> Array:
         last = min(first + _GATHERED, rows.nvals)
         running = numbers[rows.indices[first:last]].cumsum(axis=0, dtype=np.uint64)
         running += so_far
-        # Rows that end among these entries.  synchronises
+        # Rows that end among these entries.  synchronizes
         edges = xp.asarray(np.array([first + 1, last + 1])).astype(rows.indptr.dtype)
         begin, end = to_host(xp.searchsorted(rows.indptr, edges)).tolist()
         ends[begin:end] = running[rows.indptr[begin:end] - (first + 1)]

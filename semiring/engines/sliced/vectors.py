@@ -37,7 +37,7 @@ class Part(NamedTuple):
 
 
 class Listed:
-    """A vector as an index list divided at row bounds.  Synchronises once, to read the positions of the bounds."""
+    """A vector as an index list divided at row bounds.  Synchronizes once, to read the positions of the bounds."""
 
     def __init__(self, u: VectorStore, bounds: tuple[int, ...], engine: str) -> None:
         self.u = converted(u, "index", engine)
@@ -51,13 +51,13 @@ class Listed:
     def around(self, chosen: list[int], unit: int) -> tuple[tuple[int, ...], list[int]]:
         """Return (bounds, selected): for each chosen slice with entries, the rows from its first entry to its last.
 
-        Rounded outwards to multiples of `unit`, of which all slice bounds are.  Synchronises once.
+        Rounded outwards to multiples of `unit`, of which all slice bounds are.  Synchronizes once.
         """
         ends = [slot for s in chosen for slot in (self.at[s], self.at[s + 1] - 1)]
         if not ends:
             return (), []
         positions = array_module(self.u.device).asarray(np.array(ends, np.int64))
-        rows = to_host(self.u.indices[positions]).tolist()  # synchronises
+        rows = to_host(self.u.indices[positions]).tolist()  # synchronizes
         bounds: list[int] = []
         selected = []
         for low, high in zip(rows[::2], rows[1::2], strict=True):
@@ -82,12 +82,12 @@ class Listed:
 
 
 def positions_below(bounds: tuple[int, ...], ascending: Array) -> list[int]:
-    """Return the number of the ascending positions before each bound.  Synchronises."""
+    """Return the number of the ascending positions before each bound.  Synchronizes."""
     if ascending.size == 0:
         return [0] * len(bounds)
     xp = array_module(device_of(ascending))
     edges = xp.asarray(np.array(bounds, np.int64)).astype(ascending.dtype)
-    return cast("list[int]", to_host(xp.searchsorted(ascending, edges)).tolist())  # synchronises
+    return cast("list[int]", to_host(xp.searchsorted(ascending, edges)).tolist())  # synchronizes
 
 
 def admitted(mask: Mask, size: int, bounds: tuple[int, ...], engine: str) -> Listed:

@@ -59,7 +59,7 @@ def test_weighted_clustering(present: Array, dtype: str) -> None:
 
 @graphs
 def test_lcc(present: Array) -> None:
-    """The arcs between the neighbours, which arcs of either direction join, over their ordered pairs."""
+    """The arcs between the neighbors, which arcs of either direction join, over their ordered pairs."""
     expected = []
     kept = present & ~np.eye(len(present), dtype=bool)
     for v in range(len(present)):

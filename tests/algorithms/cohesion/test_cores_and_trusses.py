@@ -46,7 +46,7 @@ def test_core_numbers(present: Array) -> None:
 
 @graphs
 def test_k_core(present: Array) -> None:
-    """The values of A stay; in the k-core all vertices have k neighbours; it is the largest such subgraph."""
+    """The values of A stay; in the k-core all vertices have k neighbors; it is the largest such subgraph."""
     G, weights = simple(present), weighted(present, 1, 9)
     weights = np.maximum(weights, weights.T)
     A = matrix(present, weights)

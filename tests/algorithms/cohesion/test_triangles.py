@@ -85,7 +85,7 @@ def test_as_networkx_and_igraph(present: Array) -> None:
 
 @graphs
 def test_triangle_centrality(present: Array) -> None:
-    """Burkhardt's definition: a third of the triangles of v and of the neighbours in its triangles, all of others'."""
+    """Burkhardt's definition: a third of the triangles of v and of the neighbors in its triangles, all of others'."""
     n, G = len(present), simple(present)
     t = nx.triangles(G)
     total = sum(t.values()) // 3
@@ -98,7 +98,7 @@ def test_triangle_centrality(present: Array) -> None:
 
 
 def test_square_clustering_by_definition() -> None:
-    """Over all pairs of neighbours: the squares there are, and those that the degrees would allow."""
+    """Over all pairs of neighbors: the squares there are, and those that the degrees would allow."""
     for present in (skewed(60, 1), *UNDIRECTED.values()):
         n, G = len(present), simple(present)
         expected = []

@@ -82,7 +82,7 @@ def test_cdlp_of_special_graphs() -> None:
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("seed", range(3))
 def test_propagated_labels_are_stable(weighted: bool, seed: int) -> None:
-    """No label has more weight among the neighbours of a vertex than its own."""
+    """No label has more weight among the neighbors of a vertex than its own."""
     rng = np.random.default_rng(seed)
     a = drawn(60, 0.08, seed) * (rng.integers(1, 9, (60, 60)) if weighted else 1)
     if seed:

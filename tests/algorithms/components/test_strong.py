@@ -36,7 +36,7 @@ def test_labels(S: Any) -> None:
 
 @pytest.mark.parametrize("codec", CODECS)
 def test_long_chains_of_components(codec: str | None) -> None:
-    """A path of 2-cycles, and its reverse: no vertex is trimmed, and rounds of colouring are few."""
+    """A path of 2-cycles, and its reverse: no vertex is trimmed, and rounds of coloring are few."""
     n = 400
     pairs = sp.block_diag([sp.coo_array([[0, 1], [1, 0]])] * (n // 2)) + sp.eye_array(n, k=2)
     A = matrix(pairs)

@@ -1,4 +1,4 @@
-"""Weak components that grow, connectedness, and two-colourings."""
+"""Weak components that grow, connectedness, and two-colorings."""
 
 from __future__ import annotations
 
@@ -61,18 +61,18 @@ def test_connected(S: Any) -> None:
 
 
 @undirected
-def test_two_colouring(S: Any) -> None:
+def test_two_coloring(S: Any) -> None:
     A, bipartite = matrix(S), nx.is_bipartite(nx.from_scipy_sparse_array(S))
     assert sr.algorithms.is_bipartite(A) == bipartite
     if not bipartite:
         with pytest.raises(GraphProperty, match="odd length"):
-            sr.algorithms.two_colouring(A)
+            sr.algorithms.two_coloring(A)
         return
-    colour = host(sr.algorithms.two_colouring(A))
+    color = host(sr.algorithms.two_coloring(A))
     rows, cols = S.nonzero()
-    assert colour.dtype == np.int8
-    assert set(colour.tolist()) <= {0, 1}
-    assert (colour[rows] != colour[cols]).all()
+    assert color.dtype == np.int8
+    assert set(color.tolist()) <= {0, 1}
+    assert (color[rows] != color[cols]).all()
 
 
 def test_undirected_is_required() -> None:

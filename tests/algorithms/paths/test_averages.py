@@ -72,7 +72,7 @@ def test_local_efficiency(graph: Any) -> None:
         assert found.mean() == pytest.approx(nx.local_efficiency(simple))
 
 
-def test_groups_of_neighbourhoods_and_storage_kinds(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_groups_of_neighborhoods_and_storage_kinds(monkeypatch: pytest.MonkeyPatch) -> None:
     A, calls = matrix(GRAPHS["karate"]), []
     whole = algorithms.local_efficiency(A)
     module = sys.modules["semiring.algorithms.paths.averages"]

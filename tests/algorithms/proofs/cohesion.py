@@ -51,7 +51,7 @@ def around_triangles(case: Case) -> None:
 
 @proves("core_numbers", "k_core")
 def cores(case: Case) -> None:
-    """Every vertex of core k has k neighbours of core k or more, and no set of vertices has more."""
+    """Every vertex of core k has k neighbors of core k or more, and no set of vertices has more."""
     core = full(al.core_numbers(case.A), -1)
     arcs = case.arcs
     xp = arcs.xp
@@ -59,7 +59,7 @@ def cores(case: Case) -> None:
     assert bool((inside >= core).all())
     most = largest(core)
     for k in sorted({most, most - 1, most // 2, 2, 1} - {0, -1}):
-        # Vertices of at most k neighbours are removed from those of core k or more: none of core k may remain.
+        # Vertices of at most k neighbors are removed from those of core k or more: none of core k may remain.
         left = core >= k
         rows, columns = arcs.rows, arcs.columns
         while True:
@@ -102,7 +102,7 @@ def truss_levels(case: Case) -> None:
 
 @proves("rich_club", "square_clustering", entries=500_000)
 def densities(case: Case) -> None:
-    """Edges among the vertices of more than k neighbours; squares from the dense product."""
+    """Edges among the vertices of more than k neighbors; squares from the dense product."""
     degree = host(case.arcs.degree)
     rows, columns = host(case.arcs.rows), host(case.arcs.columns)
     low = np.minimum(degree[rows], degree[columns])
@@ -125,7 +125,7 @@ def densities(case: Case) -> None:
 
 @proves("graphlet_degrees", entries=500_000)
 def graphlets(case: Case) -> None:
-    """Every set of two or three neighbours is in one star, and a graphlet has each of its places as often as it has."""
+    """Every set of two or three neighbors is in one star, and a graphlet has each of its places as often as it has."""
     F = np.asarray(al.graphlet_degrees(case.A).to("cpu").to_dense())
     d = host(case.arcs.degree).astype(np.int64)
     equal(F[:, 0], d)
@@ -237,7 +237,7 @@ def counts_of_igraph(case: Case) -> None:
 
 @proves("lcc", "edge_triangles", by="NetworKit", entries=3_000_000)
 def counts_of_networkit(case: Case) -> None:
-    """The triangles of every edge; coefficients of vertices with two neighbours or more."""
+    """The triangles of every edge; coefficients of vertices with two neighbors or more."""
     networkit = importlib.import_module("networkit")
     if not case.entries:
         return

@@ -78,7 +78,7 @@ def _smallest(labels: Vector) -> Vector:
 
 @proves("label_propagation")
 def stable_labels(case: Case) -> None:
-    """No label has more votes among the neighbours of a vertex than its own."""
+    """No label has more votes among the neighbors of a vertex than its own."""
     with suppress(ConvergenceFailure):
         label = full(al.label_propagation(case.A, seed=5), -1)
         arcs = case.arcs
@@ -94,7 +94,7 @@ def stable_labels(case: Case) -> None:
 
 @proves("cdlp")
 def votes(case: Case) -> None:
-    """One iteration more: the most frequent label of the neighbours in both directions, of several the smallest."""
+    """One iteration more: the most frequent label of the neighbors in both directions, of several the smallest."""
     before, after = (dense(al.cdlp(case.D, iterations)).astype(np.int64) for iterations in (3, 4))
     arcs = case.directed_arcs
     rows, columns = host(arcs.rows).astype(np.int64), host(arcs.columns).astype(np.int64)

@@ -91,17 +91,17 @@ def count(labels: sr.Vector) -> int:
     return int(labels.ewise_mult(labels.apply("rowindex"), "eq").select("==", True).nvals)
 
 
-@proves("is_bipartite", "two_colouring")
+@proves("is_bipartite", "two_coloring")
 def sides(case: Case) -> None:
     """No edge joins two vertices of one side; or the levels of a search show a cycle of odd length."""
     arcs = case.arcs
     if al.is_bipartite(case.A):
-        side = full(al.two_colouring(case.A), -1)
+        side = full(al.two_coloring(case.A), -1)
         assert bool((side[arcs.rows] != side[arcs.columns]).all())
         assert set(host(arcs.xp.unique(side)).tolist()) <= {0, 1}
         return
     try:
-        al.two_colouring(case.A)
+        al.two_coloring(case.A)
     except GraphProperty:
         roots = host(arcs.xp.unique(full(al.connected_components(case.A), -1)))
         level = full(al.bfs_layers(case.A, roots), -1)
@@ -126,7 +126,7 @@ def components_of_scipy(case: Case) -> None:
 
 
 @proves(
-    "bridges", "articulation_points", "biconnected_components", "is_bipartite", "two_colouring", "is_dag",
+    "bridges", "articulation_points", "biconnected_components", "is_bipartite", "two_coloring", "is_dag",
     by="igraph", entries=8_000_000,
 )  # fmt: skip
 def separations_of_igraph(case: Case) -> None:
@@ -145,7 +145,7 @@ def separations_of_igraph(case: Case) -> None:
     assert theirs is None or sorted(sizes // 2) == sorted(theirs)
     assert al.is_bipartite(case.A) == g.is_bipartite()
     if al.is_bipartite(case.A):
-        equal(dense(al.two_colouring(case.A)), _smallest_first(dense(al.two_colouring(case.A)), case))
+        equal(dense(al.two_coloring(case.A)), _smallest_first(dense(al.two_coloring(case.A)), case))
     assert al.is_dag(case.D) == (case.igraph_directed.is_dag() if case.directed else case.entries == 0)
 
 

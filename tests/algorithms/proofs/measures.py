@@ -128,7 +128,7 @@ def averages_of_scipy(case: Case) -> None:
 
 @proves("local_efficiency", "k_shortest_paths", by="igraph", entries=6000)
 def paths_of_igraph(case: Case) -> None:
-    """Efficiencies of every neighbourhood; the lengths of several paths."""
+    """Efficiencies of every neighborhood; the lengths of several paths."""
     if not case.entries:
         return
     close(dense(al.local_efficiency(case.A)), np.nan_to_num(_induced_efficiency(case)))
@@ -142,14 +142,14 @@ def paths_of_igraph(case: Case) -> None:
 
 
 def _induced_efficiency(case: Case) -> list[float]:
-    """The mean of 1 / distance in the subgraph of the neighbours of each vertex."""
+    """The mean of 1 / distance in the subgraph of the neighbors of each vertex."""
     found = []
-    for neighbours in map(sorted, case.igraph.get_adjlist()):
-        if len(neighbours) < 2:
+    for neighbors in map(sorted, case.igraph.get_adjlist()):
+        if len(neighbors) < 2:
             found.append(0.0)
             continue
-        distance = np.array(case.igraph.induced_subgraph(neighbours).distances())
-        found.append(float((1 / distance[~np.eye(len(neighbours), dtype=bool)]).mean()))
+        distance = np.array(case.igraph.induced_subgraph(neighbors).distances())
+        found.append(float((1 / distance[~np.eye(len(neighbors), dtype=bool)]).mean()))
     return found
 
 

@@ -16,7 +16,7 @@ al = sr.algorithms
 
 @proves("degree_order", "bfs_order", "locality_order", "reverse_cuthill_mckee")
 def permutations(case: Case) -> None:
-    """Every vertex once; degrees fall; levels rise; neighbours are nearer than in a random order."""
+    """Every vertex once; degrees fall; levels rise; neighbors are nearer than in a random order."""
     arcs = case.arcs
     xp = arcs.xp
     for function in (al.degree_order, al.bfs_order, al.locality_order, al.reverse_cuthill_mckee):

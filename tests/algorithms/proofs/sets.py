@@ -17,7 +17,7 @@ al = sr.algorithms
 
 @proves("maximal_independent_set")
 def independent_sets(case: Case) -> None:
-    """No two neighbours are members, every other vertex has a neighbour that is."""
+    """No two neighbors are members, every other vertex has a neighbor that is."""
     arcs = case.arcs
     member = full(al.maximal_independent_set(case.A, seed=2), False)
     assert not bool((member[arcs.rows] & member[arcs.columns]).any())
@@ -26,13 +26,13 @@ def independent_sets(case: Case) -> None:
     assert bool(covered.all())
 
 
-@proves("colouring", entries=50_000_000)
-def colours(case: Case) -> None:
-    """No edge has ends of one colour; as many colours as the largest degree and one at most."""
-    arcs, colour = case.arcs, full(al.colouring(case.A), -1)
-    assert bool((colour[arcs.rows] != colour[arcs.columns]).all())
-    assert largest(colour) <= largest(arcs.degree)
-    assert smallest(colour) >= 0
+@proves("coloring", entries=50_000_000)
+def colors(case: Case) -> None:
+    """No edge has ends of one color; as many colors as the largest degree and one at most."""
+    arcs, color = case.arcs, full(al.coloring(case.A), -1)
+    assert bool((color[arcs.rows] != color[arcs.columns]).all())
+    assert largest(color) <= largest(arcs.degree)
+    assert smallest(color) >= 0
 
 
 @proves("maximal_matching")
@@ -160,7 +160,7 @@ def sets_of_igraph(case: Case) -> None:
     )
 
 
-@proves("maximal_independent_set", "colouring", "maximal_matching", by="NetworkX", entries=6000)
+@proves("maximal_independent_set", "coloring", "maximal_matching", by="NetworkX", entries=6000)
 def sets_of_networkx(case: Case) -> None:
     """Its checks of a maximal set and a maximal matching; half the weight of its heaviest matching."""
     nx = importlib.import_module("networkx")
@@ -168,10 +168,10 @@ def sets_of_networkx(case: Case) -> None:
     members = set(al.maximal_independent_set(case.A).to_dict())
     assert not G.subgraph(members).edges
     assert not case.entries or nx.is_dominating_set(G, members)
-    colour = al.colouring(case.A).to_dict()
-    assert all(colour[u] != colour[v] for u, v in G.edges)
+    color = al.coloring(case.A).to_dict()
+    assert all(color[u] != color[v] for u, v in G.edges)
     if case.entries:
-        assert max(colour.values()) <= max(nx.greedy_color(G).values()) + 3
+        assert max(color.values()) <= max(nx.greedy_color(G).values()) + 3
     mate = al.maximal_matching(case.W, weighted=True).to_dict()
     assert nx.is_maximal_matching(G, {(u, v) for u, v in mate.items() if u < v})
     if case.entries <= 1000:

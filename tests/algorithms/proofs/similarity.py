@@ -20,7 +20,7 @@ al = sr.algorithms
     "common_neighbors", "jaccard", "overlap", "cosine", "adamic_adar", "resource_allocation", entries=50_000_000
 )  # fmt: skip
 def of_edges(case: Case) -> None:
-    """Of the ends of edges: common neighbours are triangles; shares are symmetric and follow from them."""
+    """Of the ends of edges: common neighbors are triangles; shares are symmetric and follow from them."""
     A, arcs = case.A, case.arcs
     common = al.common_neighbors(A, A)
     triangles = al.edge_triangles(A)
@@ -119,7 +119,7 @@ def _bibcoupling(case: Case) -> Any:
 
 @proves("resource_allocation", "overlap", "cosine", by="NetworkX", entries=6000)
 def pairs_of_networkx(case: Case) -> None:
-    """The ends of edges, by its sets of neighbours."""
+    """The ends of edges, by its sets of neighbors."""
     nx, G = importlib.import_module("networkx"), case.networkx
     edges = [(u, v) for u, v in G.edges]
     found = al.resource_allocation(case.A, case.A).to_dicts()

@@ -1,4 +1,4 @@
-"""Independent sets and colourings: their defining properties, and the greedy algorithms that they equal."""
+"""Independent sets and colorings: their defining properties, and the greedy algorithms that they equal."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from semiring.exceptions import DimensionMismatch, InvalidValue
 from tests.algorithms.components.drawn import UNDIRECTED, host, matrix, undirected
 
 
-def neighbours(S: Any) -> tuple[Any, Any]:
+def neighbors(S: Any) -> tuple[Any, Any]:
     rows, cols = S.nonzero()
     return rows[rows != cols], cols[rows != cols]
 
@@ -25,7 +25,7 @@ def test_maximal_independent_set(S: Any, seed: int) -> None:
     found = sr.algorithms.maximal_independent_set(matrix(S), seed=seed)
     member = np.zeros(S.shape[0], bool)
     member[list(found.to_dict())] = True
-    rows, cols = neighbours(S)
+    rows, cols = neighbors(S)
     assert not (member[rows] & member[cols]).any()
     assert set(rows[member[cols]]) | set(np.flatnonzero(member)) == set(range(S.shape[0]))
 
@@ -43,48 +43,48 @@ def test_seeds_draw_different_sets() -> None:
 
 
 @undirected
-def test_colouring(S: Any) -> None:
+def test_coloring(S: Any) -> None:
     A, n = matrix(S), S.shape[0]
-    colour = host(sr.algorithms.colouring(A))
-    rows, cols = neighbours(S)
-    assert (colour[rows] != colour[cols]).all()
+    color = host(sr.algorithms.coloring(A))
+    rows, cols = neighbors(S)
+    assert (color[rows] != color[cols]).all()
     degree = np.diff(sp.csr_array(S).indptr)
     if n:
-        assert sorted(set(colour)) == list(range(colour.max() + 1))
-        assert colour.max() <= degree.max()
-    # Greedy: every smaller colour is that of a neighbour of at least the same degree.
+        assert sorted(set(color)) == list(range(color.max() + 1))
+        assert color.max() <= degree.max()
+    # Greedy: every smaller color is that of a neighbor of at least the same degree.
     for v in range(n):
         near = cols[rows == v]
-        assert set(range(colour[v])) <= set(colour[near[degree[near] >= degree[v]]])
+        assert set(range(color[v])) <= set(color[near[degree[near] >= degree[v]]])
     graph = nx.from_scipy_sparse_array(S)
     graph.remove_edges_from(list(nx.selfloop_edges(graph)))
     theirs = nx.greedy_color(graph, "largest_first")
-    assert len(set(colour)) <= len(set(theirs.values())) + 1
+    assert len(set(color)) <= len(set(theirs.values())) + 1
 
 
-def test_colouring_in_an_order() -> None:
+def test_coloring_in_an_order() -> None:
     graph = nx.gnp_random_graph(30, 0.3, seed=4)
     A = matrix(nx.to_scipy_sparse_array(graph, weight=None))
     order = np.random.default_rng(5).permutation(30)
-    colour = host(sr.algorithms.colouring(A, order=sr.Vector.from_dense(order)))
-    assert dict(enumerate(colour.tolist())) == nx.greedy_color(graph, lambda G, colours: order.tolist())
-    by_degree = host(sr.algorithms.colouring(A, order=sr.algorithms.degree_order(A)))
+    color = host(sr.algorithms.coloring(A, order=sr.Vector.from_dense(order)))
+    assert dict(enumerate(color.tolist())) == nx.greedy_color(graph, lambda G, colors: order.tolist())
+    by_degree = host(sr.algorithms.coloring(A, order=sr.algorithms.degree_order(A)))
     assert by_degree.max() <= max(degree for _, degree in graph.degree)
     for wrong in (order[:-1], np.zeros(30, np.int64), order / 2, order + 1):
         with pytest.raises(sr.exceptions.SemiringError):
-            sr.algorithms.colouring(A, order=sr.Vector.from_dense(wrong))
+            sr.algorithms.coloring(A, order=sr.Vector.from_dense(wrong))
 
 
-def test_more_colours_than_a_word_has() -> None:
+def test_more_colors_than_a_word_has() -> None:
     n = 150
     A = matrix(np.ones((n, n)))
     rounds: list[int] = []
-    colour = host(sr.algorithms.colouring(A, progress=lambda done, total: rounds.append(done)))
-    assert sorted(colour) == list(range(n))
+    color = host(sr.algorithms.coloring(A, progress=lambda done, total: rounds.append(done)))
+    assert sorted(color) == list(range(n))
     assert rounds == [64, 128, 150]
 
 
-@pytest.mark.parametrize("name", ["maximal_independent_set", "colouring"])
+@pytest.mark.parametrize("name", ["maximal_independent_set", "coloring"])
 def test_bad_input(name: str) -> None:
     call = getattr(sr.algorithms, name)
     with pytest.raises(DimensionMismatch):

@@ -84,7 +84,7 @@ def test_weights_of_few_values() -> None:
 
 
 def test_degrees_beyond_the_type_of_the_weights() -> None:
-    """Each of 256 vertices next to the first one has a neighbour of degree 1, and prefers it."""
+    """Each of 256 vertices next to the first one has a neighbor of degree 1, and prefers it."""
     near = np.arange(1, 257)
     rows, cols = np.concatenate([np.zeros(256, int), near]), np.concatenate([near, near + 256])
     S = sp.csr_array((np.ones(512, np.int8), (rows, cols)), shape=(513, 513))

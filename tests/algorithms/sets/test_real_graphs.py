@@ -1,4 +1,4 @@
-"""Real graphs: forests as heavy as SciPy's; sets, colourings and matchings by property."""
+"""Real graphs: forests as heavy as SciPy's; sets, colorings and matchings by property."""
 
 from __future__ import annotations
 
@@ -54,8 +54,8 @@ def test_sets_and_matchings(shared_data: Path, name: str) -> None:
     covered = member.copy()
     covered[rows[member[cols]]] = True
     assert covered.all()
-    colour = host(al.colouring(A))
-    assert (colour[rows] != colour[cols]).all()
+    color = host(al.coloring(A))
+    assert (color[rows] != color[cols]).all()
     mate = np.full(n, -1)
     found = al.maximal_matching(A, weighted=True).to_dict()
     mate[list(found)] = list(found.values())

@@ -28,7 +28,7 @@ UNDIRECTED: dict[str, Callable[[sr.Matrix], Any]] = {
     "biconnected_components": lambda A: al.biconnected_components(A).edges,
     "minimum_spanning_forest": al.minimum_spanning_forest,
     "maximal_independent_set": al.maximal_independent_set,
-    "colouring": al.colouring,
+    "coloring": al.coloring,
     "maximal_matching": lambda A: al.maximal_matching(A, weighted=True),
     "maximum_bipartite_matching": al.maximum_bipartite_matching,
 }

@@ -1,4 +1,4 @@
-"""Similarity by common neighbours: equal to NetworkX, igraph and the definition in plain Python."""
+"""Similarity by common neighbors: equal to NetworkX, igraph and the definition in plain Python."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 
 import semiring as sr
 from semiring import Matrix, algorithms
-from semiring.algorithms.similarity import neighbours
+from semiring.algorithms.similarity import neighbors
 from semiring.exceptions import DimensionMismatch, DomainMismatch, InvalidValue
 
 Found = dict[tuple[int, int], float]
@@ -116,7 +116,7 @@ def test_given_pairs(drawn: np.ndarray[Any, Any]) -> None:
 
 @pytest.mark.parametrize("terms", [1, 50, 1 << 26])
 def test_the_best_of_each_row(drawn: np.ndarray[Any, Any], monkeypatch: pytest.MonkeyPatch, terms: int) -> None:
-    monkeypatch.setattr(neighbours, "_TERMS_A_BLOCK", terms)  # blocks of one row, of some, and one block
+    monkeypatch.setattr(neighbors, "_TERMS_A_BLOCK", terms)  # blocks of one row, of some, and one block
     A = matrix(drawn)
     for function in (algorithms.common_neighbors, algorithms.jaccard, algorithms.cosine):
         assert function(A, k=3).isequal(function(A).selectk("largest", 3))

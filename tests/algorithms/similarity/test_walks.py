@@ -1,4 +1,4 @@
-"""Random walks and samples of neighbours: every step is an edge, and the frequencies are those of the definition."""
+"""Random walks and samples of neighbors: every step is an edge, and the frequencies are those of the definition."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ def test_steps_are_edges(walk: Callable[..., Matrix], weighted: bool, storage: s
     assert (found[5, 1:] == -1).all()
 
 
-def test_neighbours_are_drawn_alike() -> None:
+def test_neighbors_are_drawn_alike() -> None:
     A = Matrix.from_edgelist([(0, 1), (0, 2), (0, 3), (0, 4), (0, 5)], nrows=6, ncols=6)
     drawn = algorithms.random_walks(A, np.zeros(50_000, int), 1, seed=3)[:, 1].to_numpy()
     counts = np.bincount(drawn, minlength=6)[1:]
     assert ((counts - 10_000) ** 2 / 10_000).sum() < 30  # chi-squared, 4 degrees of freedom: 30 has p = 5e-6
 
 
-def test_neighbours_are_drawn_by_weight() -> None:
+def test_neighbors_are_drawn_by_weight() -> None:
     weights = np.array([1, 0, 5, 2, 8], np.uint8)
     A = Matrix.from_coo([0] * 5, range(1, 6), weights, shape=(6, 6))
     drawn = algorithms.random_walks(A, np.zeros(48_000, int), 1, weighted=True, seed=3)[:, 1].to_numpy()
@@ -58,7 +58,7 @@ def test_neighbours_are_drawn_by_weight() -> None:
 @pytest.mark.parametrize(("p", "q"), [(0.25, 4.0), (4.0, 0.25), (1.0, 1.0)])
 def test_biases_of_node2vec(p: float, q: float, proposals: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(walks, "_PATIENCE", proposals)
-    #  0 - 1, 1 - 2, 1 - 3, 0 - 2: after 0, 1 a walk goes back to 0, to the neighbour 2 of 0, or away to 3
+    #  0 - 1, 1 - 2, 1 - 3, 0 - 2: after 0, 1 a walk goes back to 0, to the neighbor 2 of 0, or away to 3
     A = Matrix.from_edgelist([(0, 1), (1, 0), (1, 2), (2, 1), (1, 3), (3, 1), (0, 2), (2, 0)], nrows=4, ncols=4)
     W = algorithms.node2vec_walks(A, np.zeros(40_000, int), 2, p=p, q=q, seed=11).to_numpy()
     after = W[W[:, 1] == 1, 2]
@@ -79,7 +79,7 @@ def test_weights_of_node2vec(proposals: int, monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_biases_that_refuse_nearly_every_proposal() -> None:
-    """The only neighbour, or those away from the last vertex, however large the parameters are."""
+    """The only neighbor, or those away from the last vertex, however large the parameters are."""
     path = Matrix.from_edgelist([(0, 1), (1, 0), (1, 2), (2, 1)])
     assert algorithms.node2vec_walks(path, 0, 6, p=2.0**70).to_numpy().tolist() == [[0, 1, 2, 1, 0, 1, 2]]
     star = Matrix.from_edgelist([(0, 1), (1, 0), (1, 2), (1, 3), (2, 1), (3, 1)])
@@ -134,7 +134,7 @@ def test_bad_biases(bias: Any) -> None:
         algorithms.node2vec_walks(Matrix.from_edgelist([(0, 1)], nrows=2, ncols=2), [0], 1, **bias)
 
 
-def test_samples_of_neighbours() -> None:
+def test_samples_of_neighbors() -> None:
     A = sr.random.rmat(8, 8, seed=3)
     first, second = algorithms.sample_neighbors(A, [3, 9, 9, 200], [4, 2], seed=6)
     edges, degree = A.to_dicts(), {u: len(row) for u, row in A.to_dicts().items()}

@@ -1,7 +1,7 @@
 // The boolean closure of many sources at once, level by level: S A* of k sources, one row of bits for each vertex.
 //
 // Bit s of row v is set when source s has reached v.  One pass over the matrix advances all sources: a pull unites the
-// bits of the neighbours of a row, and a push adds the bits of a row to its neighbours.  Source: Then et al., "The More
+// bits of the neighbors of a row, and a push adds the bits of a row to its neighbors.  Source: Then et al., "The More
 // the Merrier: Efficient Multi-Source Graph Traversal" (PVLDB 8(4), 2014).
 //
 // One cooperative launch executes the levels; the device chooses push or pull for each.  It returns early, with its

@@ -1,4 +1,4 @@
-// A pull of many sources over the entries of one row: a group of lanes unites the rows of the neighbours.
+// A pull of many sources over the entries of one row: a group of lanes unites the rows of the neighbors.
 //
 // Included by closure_many_pull.cuh.
 
@@ -81,7 +81,7 @@ template <int SIZE>
 DEVICE Part gather(const ManyPull& pull, const LaneGroup<SIZE>& group, i64 row_start, i64 first, i64 last,
                    const Part& missing) {
     typedef choose<T_CODEC::COMPRESSED, DecodedColumns<SIZE>, GroupColumns<SIZE>> Walk;
-    constexpr int ROWS = SIZE / LANES;  // neighbours whose rows the lanes read together
+    constexpr int ROWS = SIZE / LANES;  // neighbors whose rows the lanes read together
     constexpr int READS = Walk::STEPS * LANES, BATCH = READS < 4 ? READS : 4;
     Part found = {};
     bool covered = !missing.any();

@@ -86,7 +86,7 @@ DEVICE u32 eight_levels(const u32 (&plane)[PLANES], int first) {
 }
 
 // Lists the rows of a chunk that a source of part `part` has reached; returns their number.  The whole block calls; it
-// synchronises.
+// synchronizes.
 DEVICE int list_rows(const u32* visited, i64 n, i64 chunk, i64 part, ChunkBits& to) {
 #pragma unroll
     for (int i = 0; i < TILES / WRITE_WARPS; i++) {
@@ -110,7 +110,7 @@ DEVICE int list_rows(const u32* visited, i64 n, i64 chunk, i64 part, ChunkBits& 
     return shuffle(inclusive, 31);
 }
 
-// Transposes part `part` of the `count` listed rows of a chunk.  The whole block calls; it synchronises after it.
+// Transposes part `part` of the `count` listed rows of a chunk.  The whole block calls; it synchronizes after it.
 DEVICE void transpose_rows(const u32* visited, const u32* const (&planes)[PLANES], i64 plane_count, i64 chunk, i64 part, int count,
                            ChunkBits& to) {
     for (int tile = warp_in_block(); 32 * tile < count; tile += WRITE_WARPS) {

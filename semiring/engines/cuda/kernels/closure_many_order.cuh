@@ -9,10 +9,10 @@
 #include "columns.cuh"
 #include "warp.cuh"
 
-// Entries of a source that are counted: its other neighbours no longer change its place much.
+// Entries of a source that are counted: its other neighbors no longer change its place much.
 constexpr i64 SAMPLED = 128;
 
-// keys[s] = the edges of the neighbours of sources[s].  A warp processes a source.
+// keys[s] = the edges of the neighbors of sources[s].  A warp processes a source.
 extern "C" __global__ void many_keys(const P* indptr, ColumnsArgument indices, const i64* sources, i64 count,
                                      i64* keys) {
     const Columns columns = open_columns(indices);

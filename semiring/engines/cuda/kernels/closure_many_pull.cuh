@@ -1,4 +1,4 @@
-// The pulls of a closure of many sources: each row that a source may still reach unites its neighbours' bits.
+// The pulls of a closure of many sources: each row that a source may still reach unites its neighbors' bits.
 //
 // Lanes process the first entries of a row, alone or in groups.  The segments of what remains of long rows are listed,
 // and all warps of the grid share them.

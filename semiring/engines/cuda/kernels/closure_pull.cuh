@@ -1,4 +1,4 @@
-// The pulls of a level-synchronous closure: each unvisited row searches for a visited neighbour.
+// The pulls of a level-synchronous closure: each unvisited row searches for a visited neighbor.
 //
 // Included by closure_level.cuh after closure_rows.cuh.
 

@@ -1,6 +1,6 @@
 // Label-correcting closure: c = x (+) x A (+) x A^2 (+) ..., where entries may change again after they appear.
 //
-// In each step every row whose value changed relaxes its neighbours.  (+) must be idempotent, commutative and monotone
+// In each step every row whose value changed relaxes its neighbors.  (+) must be idempotent, commutative and monotone
 // (min, max, or, and), so that products may be combined in any order and repeatedly.  With min_plus this is the
 // Bellman-Ford algorithm with a work list (Moore 1959), with max_min widest paths, with min_first label propagation.
 //
@@ -81,7 +81,7 @@ struct Relax {
     // Some value that row i has had since the last barrier; values change monotonically.
     DEVICE Z current(i64 i) const { return load_relaxed(s.values + i); }
     // Several blocks may stage one row at different times and read different values.  A thread that changes the value
-    // later lists the row for the next step, which relaxes its neighbours again.
+    // later lists the row for the next step, which relaxes its neighbors again.
     DEVICE Z payload(i64 row, i64) const {
         atomicAnd(listed + (row >> 5), ~(1u << (row & 31)));
         return current(row);

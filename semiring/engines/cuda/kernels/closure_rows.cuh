@@ -1,4 +1,4 @@
-// Functions of the pulls of a level-synchronous closure: search a row for a visited neighbour.
+// Functions of the pulls of a level-synchronous closure: search a row for a visited neighbor.
 //
 // The rest of a long row, after its first entries, is divided into row segments, which are listed; after all rows have
 // been tried, all warps of the grid share the segments evenly.  Long rows are clustered (in one site of a crawl, or if
@@ -10,7 +10,7 @@
 
 #include "segments.cuh"
 
-// One pull.  Every visited neighbour of an unvisited row is in the frontier, because a neighbour visited earlier would
+// One pull.  Every visited neighbor of an unvisited row is in the frontier, because a neighbor visited earlier would
 // have reached the row.
 struct Pull {
     const Search& s;
@@ -31,12 +31,12 @@ struct Pull {
     }
 };
 
-// A visited neighbour and its entry; -1: none.
+// A visited neighbor and its entry; -1: none.
 struct Reached {
     i64 row, entry;
 };
 
-// Probes entries [p, stop) of a row, BATCH at once; returns the first visited neighbour.  Any thread may call.
+// Probes entries [p, stop) of a row, BATCH at once; returns the first visited neighbor.  Any thread may call.
 template <int BATCH>
 DEVICE Reached probe(const Search& s, const u32* visited, i64 p, i64 stop) {
     if (p >= stop) return {-1, p};
@@ -58,7 +58,7 @@ DEVICE Reached probe(const Search& s, const u32* visited, i64 p, i64 stop) {
     return {-1, stop};
 }
 
-// Searches entries [first, last) of a row for a visited neighbour; valid in every lane.  The whole warp calls.
+// Searches entries [first, last) of a row for a visited neighbor; valid in every lane.  The whole warp calls.
 DEVICE Reached probe_by_warp(const Search& s, const u32* visited, i64 row_start, i64 first, i64 last) {
     T_CODEC::Warp walk(s.t_columns, row_start, first, last);
     while (walk.next()) {  // two steps at once, whose loads overlap

@@ -106,7 +106,7 @@ DEVICE int quad_length(i64 p, i64 end) {
 }
 
 // Calls use(p, count, rows, fetch(p, count)) for all positions in [0, n), `count` of p, p + STEP, ... at once, up to QUAD.
-// STEP is 1 or 32: a thread has neighbouring positions, and p is a multiple of QUAD, or neighbouring threads have.
+// STEP is 1 or 32: a thread has neighboring positions, and p is a multiple of QUAD, or neighboring threads have.
 // `fetch` reads what does not depend on rows, before it is needed: it must not read what `use` writes.  Every thread of the
 // grid calls.
 template <int STEP, class T, class L, class F>

@@ -177,28 +177,28 @@ DEVICE void expand(const Packing& packing, const P* indptr, const Columns& colum
                 __syncthreads();
             }
             // The loads of several edges overlap.
-            i64 neighbour[EDGES_AT_ONCE], position[EDGES_AT_ONCE];
+            i64 neighbor[EDGES_AT_ONCE], position[EDGES_AT_ONCE];
             int owner[EDGES_AT_ONCE] = {};
 #pragma unroll
             for (int u = 0; u < EDGES_AT_ONCE; u++) {
                 const i64 edge = group + u * BLOCK + t;
-                neighbour[u] = -1;
+                neighbor[u] = -1;
                 if (edge < limit) {
                     const int low = stage.row_of(edge);
                     owner[u] = low;
                     position[u] = i64(stage.start[low]) + list.passed + (edge - i64(stage.before[low]));
-                    if constexpr (!COMPRESSED) neighbour[u] = columns.at(i64(stage.start[low]), position[u]);
-                    else neighbour[u] = i64(stage.column[u * BLOCK + t]);
+                    if constexpr (!COMPRESSED) neighbor[u] = columns.at(i64(stage.start[low]), position[u]);
+                    else neighbor[u] = i64(stage.column[u * BLOCK + t]);
                 }
             }
             bool found[EDGES_AT_ONCE];
 #pragma unroll
             for (int u = 0; u < EDGES_AT_ONCE; u++) {
-                found[u] = neighbour[u] >= 0;
+                found[u] = neighbor[u] >= 0;
                 if (!eager && found[u]) {
                     const int o = owner[u];
                     const i64 k = Visitor::NEEDS_ROW ? i64(stage.row[Visitor::NEEDS_ROW ? o : 0]) : 0;
-                    found[u] = visitor.open(stage.payload[o], k, neighbour[u], position[u]);
+                    found[u] = visitor.open(stage.payload[o], k, neighbor[u], position[u]);
                 }
             }
             P start[EDGES_AT_ONCE], end[EDGES_AT_ONCE];
@@ -206,12 +206,12 @@ DEVICE void expand(const Packing& packing, const P* indptr, const Columns& colum
             for (int u = 0; u < EDGES_AT_ONCE; u++) {
                 if (found[u]) {
                     if constexpr (Visitor::APPENDS) {
-                        start[u] = indptr[neighbour[u]];
-                        end[u] = indptr[neighbour[u] + 1];
+                        start[u] = indptr[neighbor[u]];
+                        end[u] = indptr[neighbor[u] + 1];
                     }
                     const int o = owner[u];
                     const i64 k = Visitor::NEEDS_ROW ? i64(stage.row[Visitor::NEEDS_ROW ? o : 0]) : 0;
-                    found[u] = visitor.visit(stage.payload[o], k, neighbour[u], position[u]);
+                    found[u] = visitor.visit(stage.payload[o], k, neighbor[u], position[u]);
                 }
             }
             if constexpr (Visitor::APPENDS) {
@@ -220,7 +220,7 @@ DEVICE void expand(const Packing& packing, const P* indptr, const Columns& colum
                     if (group + u * BLOCK >= limit) break;
                     if (found[u]) {
                         const int slot = atomicAdd(&stage.count, 1);
-                        if constexpr (Visitor::NEEDS_ROW) stage.found[slot] = J(neighbour[u]);
+                        if constexpr (Visitor::NEEDS_ROW) stage.found[slot] = J(neighbor[u]);
                         if constexpr (!PushStage<BLOCK, Visitor>::LOOKS_UP) {
                             stage.found_start[slot] = start[u];
                             stage.found_end[slot] = end[u];

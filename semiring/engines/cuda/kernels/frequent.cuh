@@ -9,7 +9,7 @@ typedef unsigned_of<sizeof(F)> FrequentBits;
 constexpr int FREQUENT_DRAWS = 1024;
 constexpr int FREQUENT_SLOTS = 2 * FREQUENT_DRAWS;
 
-// The finaliser of splitmix64 (Steele, Lea, Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014).
+// The finalizer of splitmix64 (Steele, Lea, Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014).
 DEVICE u64 mix(u64 x) {
     x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
     x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;

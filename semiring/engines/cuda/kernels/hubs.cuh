@@ -1,7 +1,7 @@
-// The hubs of every row: its two neighbours with the longest rows.  A search for any visited neighbour tests them
+// The hubs of every row: its two neighbors with the longest rows.  A search for any visited neighbor tests them
 // first.
 //
-// Neighbours are compared by keys: `degree + 1` in the high bits, the complement of the column in the low bits.  Every
+// Neighbors are compared by keys: `degree + 1` in the high bits, the complement of the column in the low bits.  Every
 // key is above 0, and among equal degrees the lowest column wins.  GROUP lanes process a row.  The entries of very long
 // rows are divided among all blocks, which maintain the two highest keys of a row by atomics: the lower of a new key
 // and the old highest is compared with the second.

@@ -115,7 +115,7 @@ DEVICE void write_entries(const Factors& s, i64 p, int count, Place& place, F ne
     store_quad(s.out_values + p, values, count);
 }
 
-// A thread writes QUAD neighbouring entries of the result.
+// A thread writes QUAD neighboring entries of the result.
 extern "C" __global__ void __launch_bounds__(256, 5)
 kronecker_entries(i64 n, i64 nrows, const P* indptr, const AP* a_indptr, const AI* a_indices, const A* a_values, A a_iso,
                   i64 b_nrows, i64 b_ncols, const BP* b_indptr, const BI* b_indices, const B* b_values, B b_iso,

@@ -1,4 +1,4 @@
-// Union-find over the rows of a matrix: unites every row with its neighbours at positions [first, last) of the row
+// Union-find over the rows of a matrix: unites every row with its neighbors at positions [first, last) of the row
 // (forest.cuh).
 // Sutton, Ben-Nun, Barak, "Optimizing Parallel Graph Connectivity Computation via Subgraph Sampling" (IPDPS 2018);
 // Jaiganesh, Burtscher, "A High-Performance Connected Components Implementation for GPUs" (HPDC 2018).
@@ -28,7 +28,7 @@ struct LinkArguments {
     int shift;  // of the packing
 };
 
-// Copies the forest `old` to `parent`.  If no rows are skipped, a root is also hooked to its first neighbour in the
+// Copies the forest `old` to `parent`.  If no rows are skipped, a root is also hooked to its first neighbor in the
 // range if that is smaller; this needs no compare-and-swap, because no other thread writes that parent.
 extern "C" __global__ void __launch_bounds__(BLOCK) link_copy(const LinkArguments s) {
     const Columns columns = open_columns(s.indices);

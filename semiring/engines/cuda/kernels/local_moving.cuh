@@ -53,7 +53,7 @@ DEVICE void mark(const I* indices, i64 begin, i64 end, i64 step, L label, const 
         if (labels[j] != label) following[j] = true;
     }
 }
-// following(j) = true for the neighbours j of rows that have moved, outside their new groups.  A warp for each row of
+// following(j) = true for the neighbors j of rows that have moved, outside their new groups.  A warp for each row of
 // up to LONG entries.
 extern "C" __global__ void moving_mark(i64 n, const P* indptr, const I* indices, const bool* moved, const L* labels,
                                        bool* following) {

@@ -27,7 +27,7 @@ DEVICE void place_bid(u64* slot, u64 bid) {
 }
 DEVICE i64 place_of(u64 bid) { return BIDS == KEYS_AND_PLACES ? i64(u32(bid)) : i64(bid); }
 
-// A warp reads 32 neighbouring entries at a time, and the first lane of each row among them places the bid of all.
+// A warp reads 32 neighboring entries at a time, and the first lane of each row among them places the bid of all.
 extern "C" __global__ void locate_rows(i64 n, i64 nrows, const P* indptr, const A* values, const u64* keys, u64* best) {
     const WarpRange range(0, n);
     if (range.first >= range.end) return;

@@ -17,7 +17,7 @@ using LISTED = choose<sizeof(KEY) == 4, unsigned_of<sizeof(P)>, u64>;
 
 // --- keys: of values, or at random as engines/order.py computes them -----------------------------------------
 
-// The finaliser of splitmix64 (Steele, Lea, Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014).
+// The finalizer of splitmix64 (Steele, Lea, Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014).
 DEVICE u64 order_mix(u64 x) {
     x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
     x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
@@ -180,7 +180,7 @@ struct Items {
             place[e] = u16(q);
         }
     }
-    // A stable sort by exchanges of neighbours.
+    // A stable sort by exchanges of neighbors.
     DEVICE void sort() {
 #pragma unroll
         for (int round = 0; round < EACH; ++round) {

@@ -7,8 +7,8 @@
 //             (For a small frontier, which is pushed, only the tiles of the frontier are marked.)
 //   push, pull   a pass over the marked tiles of the frontier, or of `rest`
 //
-// During a level `visited` is constant, and new rows are added to `next`.  Every visited neighbour of an unvisited row
-// is in the frontier, because a neighbour visited earlier would have reached the row.  So a visited hub decides a row
+// During a level `visited` is constant, and new rows are added to `next`.  Every visited neighbor of an unvisited row
+// is in the frontier, because a neighbor visited earlier would have reached the row.  So a visited hub decides a row
 // in either direction, and a push may follow an `open` that has already found some rows.
 //
 // The thread whose atomic sets the bit of a row in `next` writes the value of the row, and no other thread does; values
@@ -93,7 +93,7 @@ extern "C" __global__ void outofcore_advance(const LevelArguments s) {
     add_count(s.counts + EDGES_FOUND, edges);
 }
 
-// A pull reads a long row up to the first visited neighbour.  About one in nvals / edges entries leads to the frontier,
+// A pull reads a long row up to the first visited neighbor.  About one in nvals / edges entries leads to the frontier,
 // so only that many entries of a row are counted.
 extern "C" __global__ void outofcore_open(const LevelArguments s) {
     const i64 edges = i64(s.counts[EDGES_FOUND]);

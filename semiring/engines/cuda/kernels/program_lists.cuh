@@ -16,7 +16,7 @@ DEVICE void enumerate_entries(Group& g, const S& u, int k, u64 base, i64 size, F
         const i64 w = first + threadIdx.x;
         const u32 bits = w < words ? u.words[w] : 0u;
         const u64 place = g.reserve(k, u64(__popc(bits))) - base;
-        // The lanes store the entries of one word after another, so that neighbours write to neighbouring memory.
+        // The lanes store the entries of one word after another, so that neighbors write to neighboring memory.
         for (u32 left = __ballot_sync(FULL_WARP, bits != 0); left; left &= left - 1) {
             const int lane = __ffs(int(left)) - 1;
             const u32 word = shuffle(bits, lane);

@@ -1,4 +1,4 @@
-// Four neighbouring elements of an array: one access of up to 16 bytes a thread instead of four.
+// Four neighboring elements of an array: one access of up to 16 bytes a thread instead of four.
 
 #pragma once
 

@@ -9,7 +9,7 @@
 #include "row_tiles.cuh"
 
 // Slots of a tile are numbered from the multiple of SCAN_ALIGNED positions at or before its first entry.  A warp scans
-// consecutive slots, in rounds of QUAD neighbouring ones a lane.
+// consecutive slots, in rounds of QUAD neighboring ones a lane.
 constexpr int SCAN_ALIGNED = 32;
 constexpr int SCAN_SLOTS = int(TILE) + SCAN_ALIGNED;
 constexpr int SCAN_WARPS = TILE_THREADS / 32;

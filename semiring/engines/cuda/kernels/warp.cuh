@@ -171,7 +171,7 @@ DEVICE T warp_scan_inclusive(T value) {
 
 // --- blocks: every thread of the block must call ----------------------------------------------------------
 
-// The sum over a block; valid in thread 0.  Synchronises the block twice.
+// The sum over a block; valid in thread 0.  Synchronizes the block twice.
 template <class T>
 DEVICE T block_sum(T value) {
     __shared__ T partial[32];
@@ -182,7 +182,7 @@ DEVICE T block_sum(T value) {
     if (threadIdx.x >= 32) return value;
     return warp_sum(threadIdx.x < (blockDim.x >> 5) ? partial[threadIdx.x] : T(0));
 }
-// Combines all values of a block, lower threads on the left; valid in thread 0.  Synchronises the block twice.
+// Combines all values of a block, lower threads on the left; valid in thread 0.  Synchronizes the block twice.
 template <class T, class F>
 DEVICE Maybe<T> block_reduce(Maybe<T> mine, F combine) {
     __shared__ T values[32];
@@ -202,7 +202,7 @@ DEVICE Maybe<T> block_reduce(Maybe<T> mine, F combine) {
     return warp_reduce(partial, combine);
 }
 // The exclusive prefix sum over the threads of a block, and in `total` the sum over all; both are valid in every
-// thread.  Synchronises the block three times.
+// thread.  Synchronizes the block three times.
 template <class T>
 DEVICE T block_scan_exclusive(T value, T& total) {
     __shared__ T sums[33];

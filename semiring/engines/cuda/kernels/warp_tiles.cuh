@@ -1,7 +1,7 @@
 // A warp processes a tile of a matrix (row_tiles.cuh), with a value for each row beside its entries.
 //
 // Slots of the tile are numbered from the multiple of ALIGNED positions at or before its first entry, so that accesses of
-// neighbouring slots are aligned.  No thread waits at a barrier of a block: tiles of different warps overlap.
+// neighboring slots are aligned.  No thread waits at a barrier of a block: tiles of different warps overlap.
 //
 // The prologue defines TILE, such that TILE + ALIGNED is a multiple of 32 QUAD.
 

@@ -112,7 +112,7 @@ class Layout:
 
 
 def layout(pattern: AnyPattern) -> Layout:
-    """The blocks of a pattern's stream.  Synchronises the first time for each compressed pattern."""
+    """The blocks of a pattern's stream.  Synchronizes the first time for each compressed pattern."""
     known = pattern.facts.get(_FACT)
     if isinstance(known, Layout):
         return known
@@ -123,7 +123,7 @@ def layout(pattern: AnyPattern) -> Layout:
         edges = np.minimum(edges * TILE, pattern.nvals)
     else:
         edges[-1] = tile_count(pattern.nvals)
-        edges = read_back(pattern.at[cupy.asarray(edges)]).astype(np.int64)  # synchronises
+        edges = read_back(pattern.at[cupy.asarray(edges)]).astype(np.int64)  # synchronizes
     made = Layout(edges, item, edges[:-1] * item // tuning.CHUNK_BYTES)
     pattern.facts[_FACT] = made
     return made

@@ -30,7 +30,7 @@ from ..hubs import hubs
 from ..kernel import kernel
 from ..launch import BLOCK, bitmap, grid, read_back, values_of
 from ..packing import packable
-from ..specialise import constants, semiring, typedefs
+from ..specialize import constants, semiring, typedefs
 from .passes import Passes
 
 _FILE = "outofcore_closure.cuh"
@@ -54,9 +54,9 @@ def closure_outofcore(q: Closure) -> ClosureResult:
     """Level by level over entries in host memory: hubs first, then push or pull, whichever reads fewer bytes.
 
     Memory beyond the matrix and the result: two hubs a row, five bits a row and two an entry's tile of 128, and two
-    buffers where the entries are streamed.  Synchronises once a level, and again where they are streamed.
+    buffers where the entries are streamed.  Synchronizes once a level, and again where they are streamed.
     """
-    f = run(Convert(q.frontier, "index"), "cuda")  # synchronises where the frontier is a bitmap
+    f = run(Convert(q.frontier, "index"), "cuda")  # synchronizes where the frontier is a bitmap
     assert isinstance(f, IndexList)
     a = q.by_row.get()
     if f.nvals == 0:
@@ -104,7 +104,7 @@ class _Search:
         while True:
             argument = self._argument(level, writes=steps > 0)
             self._advance(argument)
-            rows, leaving, push, pull, tested = (int(count) for count in read_back(self.counts))  # synchronises
+            rows, leaving, push, pull, tested = (int(count) for count in read_back(self.counts))  # synchronizes
             reached, edges = reached + rows, edges + leaving
             if rows == 0 or steps == q.max_steps:
                 break
@@ -119,7 +119,7 @@ class _Search:
         note(steps=steps, reached=reached, edges=edges)
         if noting():
             passes = {p for p in (self.pushing, self.pulling) if p is not None}
-            note(host_bytes=sum(p.host_bytes() for p in passes))  # synchronises
+            note(host_bytes=sum(p.host_bytes() for p in passes))  # synchronizes
         return ClosureResult(store, rows == 0, steps, tuple(trace))
 
     def _kernel(self, entry: str) -> Any:
@@ -159,8 +159,8 @@ class _Search:
         return direction
 
 
-def catalogue() -> Iterator[compile_samples.Entry]:
-    """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
+def catalog() -> Iterator[compile_samples.Entry]:
+    """Yield (kernel file, prologue): the rows of the catalog for the kernels of this module."""
     for number, text in enumerate(compile_samples.ALL_COLUMNS):
         ring = compile_samples.SEMIRINGS[number % len(compile_samples.SEMIRINGS)]
         types = typedefs(P=(INT32, INT64)[number % 2]) + text + semiring(ring)

@@ -19,7 +19,7 @@ from .. import compile_samples
 from ..kernel import kernel
 from ..launch import BLOCK, grid
 from ..packing import linked_rows, packable
-from ..specialise import typedefs
+from ..specialize import typedefs
 from .passes import Passes, out_of_core
 
 _FILE = "outofcore_link.cuh"
@@ -35,7 +35,7 @@ def link_outofcore(q: Link) -> Full:
     """The entries of the rows that take part, in the order of their addresses; compare-and-swap hooking.
 
     Memory beyond the matrix and both forests: a bit a row and a bit for 128 entries, and two buffers where the entries
-    are streamed; only then, once, it synchronises.
+    are streamed; only then, once, it synchronizes.
     """
     forest, pattern = q.forest, q.pattern
     assert isinstance(forest, Full)
@@ -47,7 +47,7 @@ def link_outofcore(q: Link) -> Full:
     rows, tiles = cupy.empty(word_count(n), np.uint32), cupy.zeros(passes.words, np.uint32)
     labels = typedefs(F=forest.dtype)
     last = -1 if q.last is None else q.last
-    skipped = q.skipped()  # synchronises where the label is still on the device
+    skipped = q.skipped()  # synchronizes where the label is still on the device
     skip = forest.dtype.type(0 if skipped is None else skipped)
     kernel(_FILE, "outofcore_list", passes.prologue + labels)(
         grid(n), BLOCK, pattern.indptr, n, parent, q.first, last, np.bool_(skipped is not None), skip, rows, tiles
@@ -55,12 +55,12 @@ def link_outofcore(q: Link) -> Full:
     passes.run(_FILE, "outofcore_link", labels, rows, tiles, passes.plan(tiles), parent, q.first, last)
     kernel(_FILE, "outofcore_flatten", passes.prologue + labels)(grid(n), BLOCK, parent, n)
     if noting():
-        note(host_bytes=passes.host_bytes())  # synchronises
+        note(host_bytes=passes.host_bytes())  # synchronizes
     return Full(n, forest.dtype, parent)
 
 
-def catalogue() -> Iterator[compile_samples.Entry]:
-    """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
+def catalog() -> Iterator[compile_samples.Entry]:
+    """Yield (kernel file, prologue): the rows of the catalog for the kernels of this module."""
     for number, text in enumerate(compile_samples.ALL_COLUMNS):
         index, label = (INT32, INT64)[:: (1, -1)[number % 2]]
         yield _FILE, typedefs(P=index) + text + typedefs(F=label)

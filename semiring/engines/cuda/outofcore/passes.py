@@ -21,7 +21,7 @@ from ..arguments import arguments
 from ..columns import column_mask, column_types
 from ..kernel import kernel
 from ..launch import BLOCK, counter, grid, multiprocessors, read_back
-from ..specialise import constants, typedefs
+from ..specialize import constants, typedefs
 from .chunks import BLOCK_TILES, Plan, layout, plan_in_place
 from .prefetch import prefetching
 
@@ -61,11 +61,11 @@ class Passes:
         self._tile_bytes = (tile + edges) * 100 / tuning.READ_PERCENT
 
     def host_bytes(self) -> int:
-        """Return the bytes transferred over the interconnect so far.  Synchronises."""
-        return self.copied + int(read_back(self.traffic)[0])  # synchronises
+        """Return the bytes transferred over the interconnect so far.  Synchronizes."""
+        return self.copied + int(read_back(self.traffic)[0])  # synchronizes
 
     def plan(self, tiles: Array, marked: int | None = None) -> Plan:
-        """Return the plan of a pass over the marked tiles.  Synchronises where the entries are streamed.
+        """Return the plan of a pass over the marked tiles.  Synchronizes where the entries are streamed.
 
         marked: the number of tiles to charge for tiles that kernels read themselves; by default all of them, or none if
             nothing is streamed.
@@ -76,7 +76,7 @@ class Passes:
         counts = cupy.empty(blocks, np.uint32)
         count = kernel("outofcore_blocks.cuh", "outofcore_blocks", constants(BLOCK_WORDS=_BLOCK_WORDS))
         count(grid(blocks), BLOCK, tiles, self.words, blocks, counts)
-        in_blocks = read_back(counts)  # synchronises
+        in_blocks = read_back(counts)  # synchronizes
         each = None
         if self._address is not None:
             total = max(1, int(in_blocks.sum()))
@@ -124,6 +124,6 @@ def _address(array: Array) -> tuple[int | None, int]:
     return int(seen_by_device(array).data.ptr), tuning.COPY_CALL
 
 
-def catalogue() -> Iterator[compile_samples.Entry]:
-    """Yield (kernel file, prologue): the rows of the catalogue for the kernels of this module."""
+def catalog() -> Iterator[compile_samples.Entry]:
+    """Yield (kernel file, prologue): the rows of the catalog for the kernels of this module."""
     yield "outofcore_blocks.cuh", constants(BLOCK_WORDS=_BLOCK_WORDS)

@@ -146,7 +146,7 @@ class _Copies:
         # If an interrupt or an error prevented `close`, copies into the buffers may be in progress when their memory
         # returns to the pool.  The staging thread references this object until it has queued its copy.
         if not getattr(self, "closed", True):
-            self.stream.synchronize()  # synchronises
+            self.stream.synchronize()  # synchronizes
 
 
 @functools.cache

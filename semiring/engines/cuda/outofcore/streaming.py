@@ -27,7 +27,7 @@ _HELD = 2
 def slices(q: Slices) -> Iterator[CSR]:
     """The rows of each requested slice: views, or copied and decoded while the slice before is in use.
 
-    Synchronises at the first slice: the offsets at the bounds are read back.  Device memory beside the matrix: two
+    Synchronizes at the first slice: the offsets at the bounds are read back.  Device memory beside the matrix: two
     slices if it is compressed, three if it is copied, and two of the compressed stream if that is copied.
     """
     a, pattern = q.a, q.a.pattern
@@ -72,8 +72,8 @@ def _streams(pattern: AnyPattern, ranges: Sequence[tuple[int, int]]) -> Iterator
 
 
 def _pairs(offsets: Array, at: list[int]) -> list[tuple[int, int]]:
-    """The offsets at the given positions, two by two.  Synchronises."""
+    """The offsets at the given positions, two by two.  Synchronizes."""
     if not at:
         return []
-    found = read_back(offsets[cupy.asarray(np.array(at, np.int64))]).tolist()  # synchronises
+    found = read_back(offsets[cupy.asarray(np.array(at, np.int64))]).tolist()  # synchronizes
     return list(zip(found[::2], found[1::2], strict=True))

@@ -13,7 +13,7 @@ import numpy as np
 from semiring.exceptions import UdfParseError, near_names
 from semiring.operators.vocabulary import ALIASES, HELPERS, SYMBOLS
 
-__all__ = ["ATOM", "COMPARISONS", "Normaliser", "Text"]
+__all__ = ["ATOM", "COMPARISONS", "Normalizer", "Text"]
 
 _OPERATORS: Final[dict[type[ast.AST], str]] = {
     ast.Div: "truediv",
@@ -53,7 +53,7 @@ _ALLOWED: Final = (
 
 
 class Text(NamedTuple):
-    """Normalised text and how tightly it binds: 1 comparison, 2 sum, 3 product, 4 sign, 5 atom."""
+    """Normalized text and how tightly it binds: 1 comparison, 2 sum, 3 product, 4 sign, 5 atom."""
 
     text: str
     level: int
@@ -63,8 +63,8 @@ class Text(NamedTuple):
         return self.text if self.level >= level else f"({self.text})"
 
 
-class Normaliser:
-    """Rewrites a Python expression tree into normalised text.
+class Normalizer:
+    """Rewrites a Python expression tree into normalized text.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ class Normaliser:
         raise UdfParseError(f"{self.where}: {place}{quoted!r}: {why}") from None
 
     def convert(self, node: ast.expr) -> Text:
-        """Return the normalised text of one expression."""
+        """Return the normalized text of one expression."""
         made = self._convert(node)
         if len(made.text) > _MAX_LENGTH:
             self.fail(node, f"the whole expression grows past {_MAX_LENGTH} characters")

@@ -1,4 +1,4 @@
-"""The rows of the catalogue for the kernels of `mxv`."""
+"""The rows of the catalog for the kernels of `mxv`."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from ...dtypes import FC64, FP32, INT8, INT32, INT64
 from . import compile_samples, tuning
 from .algebra import ring_facts
-from .specialise import constants, semiring, typedefs
+from .specialize import constants, semiring, typedefs
 
 
-def catalogue() -> Iterator[compile_samples.Entry]:
+def catalog() -> Iterator[compile_samples.Entry]:
     """Yield (kernel file, prologue) for products of a matrix and a vector, and for the choice of their direction."""
     yield "popcount.cuh", ""
     for index, listed in ((INT32, True), (INT64, False)):

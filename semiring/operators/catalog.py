@@ -13,12 +13,12 @@ from semiring.operators.types import (
     TypedUnary,
 )
 
-__all__ = ["catalogue"]
+__all__ = ["catalog"]
 
 _KINDS = ("unary", "binary", "indexunary", "select", "monoid", "semiring")
 
 
-def catalogue(
+def catalog(
     *kinds: str,
 ) -> Iterator[tuple[str, TypedUnary | TypedBinary | TypedIndexUnary | TypedMonoid | TypedSemiring]]:
     """Yield ``(kind, typed operator)`` once for each built-in family and each type that needs no cast.

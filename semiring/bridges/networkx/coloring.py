@@ -1,4 +1,4 @@
-"""Greedy colouring in a given order, and dominating sets."""
+"""Greedy coloring in a given order, and dominating sets."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from .structure import is_dominating_set
 
 @implements()
 def greedy_color(G: Graph, strategy: Any = "largest_first", interchange: bool = False) -> dict[Node, int]:
-    """Return the least colour for each node that no neighbour before it has."""
+    """Return the least color for each node that no neighbor before it has."""
     if len(G) == 0:
         return {}
     if callable(strategy) or interchange or G.is_directed():
@@ -32,8 +32,8 @@ def greedy_color(G: Graph, strategy: Any = "largest_first", interchange: bool = 
     if strategy not in STRATEGIES:
         raise nx.NetworkXError(f"strategy must be callable or a valid string. {strategy} not valid.")
     order = _order(G, strategy)
-    colours = sr.colouring(G.structure, order=Vector.from_dense(order, device=G.device)).to_numpy()
-    return dict(zip(G.labels(order), colours[order].tolist(), strict=True))
+    colors = sr.coloring(G.structure, order=Vector.from_dense(order, device=G.device)).to_numpy()
+    return dict(zip(G.labels(order), colors[order].tolist(), strict=True))
 
 
 def _order(G: Graph, strategy: str) -> NDArray[np.int64]:
@@ -58,14 +58,14 @@ def _order(G: Graph, strategy: str) -> NDArray[np.int64]:
 
 @implements()
 def dominating_set(G: Graph, start_with: Any = None) -> set[Node]:
-    """Return a maximal independent set, of which each other node is a neighbour."""
+    """Return a maximal independent set, of which each other node is a neighbor."""
     if len(G) == 0 or G.is_directed():
         raise refuse("a dominating set of a graph without nodes, or of a directed graph")
     if start_with is not None and start_with not in G:
         raise nx.NetworkXError(f"node {start_with} is not in G")
     first = 0 if start_with is None else G.index[start_with]
     free = np.ones(len(G), np.bool_)
-    free[[first, *G.cols[G.neighbours.indptr[first] : G.neighbours.indptr[first + 1]].tolist()]] = False
+    free[[first, *G.cols[G.neighbors.indptr[first] : G.neighbors.indptr[first + 1]].tolist()]] = False
     others = np.flatnonzero(free)
     found = entries(sr.maximal_independent_set(sr.induced_subgraph(G.structure, others)))[0]
     return {G.nodes[first], *G.labels(others[found])}
@@ -73,7 +73,7 @@ def dominating_set(G: Graph, start_with: Any = None) -> set[Node]:
 
 @implements()
 def is_connected_dominating_set(G: Graph, nbunch: Any) -> bool:
-    """Return whether a set of nodes is connected, and each other node is a neighbour of one."""
+    """Return whether a set of nodes is connected, and each other node is a neighbor of one."""
     nodes = set(nbunch)
     if not is_dominating_set(G, nodes):
         return False

@@ -12,7 +12,7 @@ from semiring import algorithms as sr
 
 from .cohesion import _without_loops
 from .components import strong
-from .depth_first import distinct_neighbours
+from .depth_first import distinct_neighbors
 from .graph import Graph, Node
 from .registry import implements, refuse
 from .search import out_slots
@@ -41,7 +41,7 @@ def triadic_census(G: Graph, nodelist: Any = None) -> dict[str, int]:
 @implements()
 def all_triangles(G: Graph, nbunch: Any = None) -> Iterator[tuple[Node, Node, Node]]:
     """Yield the nodes of each triangle once; of those with a node of an `nbunch`."""
-    indptr, cols = distinct_neighbours(G)
+    indptr, cols = distinct_neighbors(G)
     first = np.array(list(dict.fromkeys(G.nbunch(nbunch))), np.int64)
     number = np.full(len(G), -1)
     number[first] = np.arange(first.size)
@@ -72,7 +72,7 @@ def all_triangles(G: Graph, nbunch: Any = None) -> Iterator[tuple[Node, Node, No
 
 @implements()
 def local_bridges(G: Graph, with_span: bool = True, weight: Any = None) -> Iterator[tuple[Any, ...]]:
-    """Yield the edges whose ends have no common neighbour, with the distance of the ends without the edge."""
+    """Yield the edges whose ends have no common neighbor, with the distance of the ends without the edge."""
     if with_span is True and weight is not None:
         raise refuse("spans of weighted edges")
     A = G.structure
@@ -93,7 +93,7 @@ def local_bridges(G: Graph, with_span: bool = True, weight: Any = None) -> Itera
 
 def _detour(G: Graph, u: int, v: int, seen: NDArray[np.int64], number: int) -> float:
     """Return the distance from u to v without the edge between them; `seen` holds the last search of each row."""
-    indptr, cols = G.neighbours.indptr, G.cols
+    indptr, cols = G.neighbors.indptr, G.cols
     frontier = cols[indptr[u] : indptr[u + 1]]
     frontier = frontier[(frontier != v) & (frontier != u)]
     seen[u] = seen[frontier] = number
@@ -112,7 +112,7 @@ def _detour(G: Graph, u: int, v: int, seen: NDArray[np.int64], number: int) -> f
 def onion_layers(G: Graph) -> dict[Node, int]:
     """Return for each node the round in which it is removed with those of least degree."""
     _without_loops(G, "Input graph contains")
-    indptr, cols = G.neighbours.indptr, G.cols
+    indptr, cols = G.neighbors.indptr, G.cols
     degree, layer = G.degrees().copy(), np.zeros(len(G), np.int64)
     removed = np.flatnonzero(degree == 0)
     order, current, core = [removed], 1, 1
@@ -154,8 +154,8 @@ def edge_boundary(
             chosen &= ~inside[cols] | (rows <= cols)  # an edge inside has two slots
     slots = np.flatnonzero(chosen).tolist()
     parts: list[list[Any]] = [G.labels(rows[slots]), G.labels(cols[slots])]
-    if keys and G.neighbours.keys is not None:
-        parts.append([G.neighbours.keys[slot] for slot in slots])
+    if keys and G.neighbors.keys is not None:
+        parts.append([G.neighbors.keys[slot] for slot in slots])
     if data is not False:
         found = [G.edge_attributes(slot) for slot in slots]
         parts.append(found if data is True else [attributes.get(data, default) for attributes in found])

@@ -1,6 +1,6 @@
-"""Similarity of two vertices by the neighbours that they have in common.
+"""Similarity of two vertices by the neighbors that they have in common.
 
-The sums over common neighbours are products with the transpose, C = A A', over a semiring whose operator combines the
+The sums over common neighbors are products with the transpose, C = A A', over a semiring whose operator combines the
 two weights: only entries in the rows of both vertices meet.  A mask of pairs computes these pairs alone; ``k`` keeps
 the best of each row, computed a block of rows at a time.
 
@@ -24,7 +24,7 @@ from ..scaling import bounded, bounded_rows
 # Terms of the products of one block of rows: 64 Mi of at most 16 bytes are within 1 GiB.
 _TERMS_A_BLOCK = 1 << 26
 
-# From c, the sum over the common neighbours, and t, a total of both vertices: c / (t - c), the share of the union.
+# From c, the sum over the common neighbors, and t, a total of both vertices: c / (t - c), the share of the union.
 _share_of_union = binary.register_anonymous("x / (y - x)", "share_of_union")
 _share = binary.register_anonymous("x / y", "share")
 _root_of_product = binary.register_anonymous("sqrt(x) * sqrt(y)", "root_of_product")
@@ -37,14 +37,14 @@ def common_neighbors(A: Matrix, pairs: Matrix | None = None, *, k: int | None = 
     Parameters
     ----------
     A : Matrix, m x n
-        Values are not read.  Of a directed graph, neighbours are those that edges lead to.
+        Values are not read.  Of a directed graph, neighbors are those that edges lead to.
     pairs : Matrix, m x m, or None
-        Compute only the pairs that it stores, (u, u) too.  None: every pair with a common neighbour.
+        Compute only the pairs that it stores, (u, u) too.  None: every pair with a common neighbor.
     k : keep up to k entries of each row, the largest, of equal ones those with the smallest column; None: all
 
     Returns
     -------
-    Matrix, m x m, int64.  Pairs without common neighbours are missing.
+    Matrix, m x m, int64.  Pairs without common neighbors are missing.
 
     Raises
     ------
@@ -53,7 +53,7 @@ def common_neighbors(A: Matrix, pairs: Matrix | None = None, *, k: int | None = 
     Notes
     -----
     Cost that of the product A A': for every vertex the square of its in-degree, or with `pairs` their degrees.  With
-    `k` the product is computed in blocks of rows, so that only its best entries are stored.  Synchronises.
+    `k` the product is computed in blocks of rows, so that only its best entries are stored.  Synchronizes.
 
     Examples
     --------
@@ -71,15 +71,15 @@ def jaccard(A: Matrix, pairs: Matrix | None = None, *, k: int | None = None, wei
     Parameters
     ----------
     A : Matrix, m x n
-        Of a directed graph, neighbours are those that edges lead to.
+        Of a directed graph, neighbors are those that edges lead to.
     pairs : Matrix, m x m, or None
-        Compute only the pairs that it stores, (u, u) too.  None: every pair with a common neighbour.
+        Compute only the pairs that it stores, (u, u) too.  None: every pair with a common neighbor.
     k : keep up to k entries of each row, the largest, of equal ones those with the smallest column; None: all
     weighted : read the values of A, which must be finite and not negative; a missing entry counts as 0
 
     Returns
     -------
-    Matrix, m x m, float64.  Pairs without common neighbours are missing.
+    Matrix, m x m, float64.  Pairs without common neighbors are missing.
 
     Raises
     ------
@@ -87,7 +87,7 @@ def jaccard(A: Matrix, pairs: Matrix | None = None, *, k: int | None = None, wei
 
     Notes
     -----
-    The sum of the maxima is the sum of both rows less that of the minima.  Cost as `common_neighbors`.  Synchronises.
+    The sum of the maxima is the sum of both rows less that of the minima.  Cost as `common_neighbors`.  Synchronizes.
 
     Source: Jaccard, "The Distribution of the Flora in the Alpine Zone", 1912.
 
@@ -111,15 +111,15 @@ def overlap(A: Matrix, pairs: Matrix | None = None, *, k: int | None = None, wei
     Parameters
     ----------
     A : Matrix, m x n
-        Of a directed graph, neighbours are those that edges lead to.
+        Of a directed graph, neighbors are those that edges lead to.
     pairs : Matrix, m x m, or None
-        Compute only the pairs that it stores, (u, u) too.  None: every pair with a common neighbour.
+        Compute only the pairs that it stores, (u, u) too.  None: every pair with a common neighbor.
     k : keep up to k entries of each row, the largest, of equal ones those with the smallest column; None: all
     weighted : read the values of A, which must be finite and not negative
 
     Returns
     -------
-    Matrix, m x m, float64.  Pairs without common neighbours are missing.
+    Matrix, m x m, float64.  Pairs without common neighbors are missing.
 
     Raises
     ------
@@ -127,7 +127,7 @@ def overlap(A: Matrix, pairs: Matrix | None = None, *, k: int | None = None, wei
 
     Notes
     -----
-    Cost as `common_neighbors`.  Synchronises.
+    Cost as `common_neighbors`.  Synchronizes.
 
     Examples
     --------
@@ -149,15 +149,15 @@ def cosine(A: Matrix, pairs: Matrix | None = None, *, k: int | None = None, weig
     Parameters
     ----------
     A : Matrix, m x n
-        Of a directed graph, neighbours are those that edges lead to.
+        Of a directed graph, neighbors are those that edges lead to.
     pairs : Matrix, m x m, or None
-        Compute only the pairs that it stores, (u, u) too.  None: every pair with a common neighbour.
+        Compute only the pairs that it stores, (u, u) too.  None: every pair with a common neighbor.
     k : keep up to k entries of each row, the largest, of equal ones those with the smallest column; None: all
     weighted : read the values of A, which must be finite
 
     Returns
     -------
-    Matrix, m x m, float64.  Pairs without common neighbours are missing; NaN where a row consists of zeros.
+    Matrix, m x m, float64.  Pairs without common neighbors are missing; NaN where a row consists of zeros.
 
     Raises
     ------
@@ -165,7 +165,7 @@ def cosine(A: Matrix, pairs: Matrix | None = None, *, k: int | None = None, weig
 
     Notes
     -----
-    Cost as `common_neighbors`.  Synchronises.
+    Cost as `common_neighbors`.  Synchronizes.
 
     Examples
     --------
@@ -183,19 +183,19 @@ def cosine(A: Matrix, pairs: Matrix | None = None, *, k: int | None = None, weig
 
 @ops.reports_memory
 def adamic_adar(A: Matrix, pairs: Matrix | None = None, *, k: int | None = None) -> Matrix:
-    """S(u, v) = sum of 1 / log |N(w)| over the common neighbours w of u and v, for u != v.
+    """S(u, v) = sum of 1 / log |N(w)| over the common neighbors w of u and v, for u != v.
 
     Parameters
     ----------
     A : Matrix, n x n, of an undirected graph, or m x n
         Values are not read.  N(w) is the set of rows of column w.
     pairs : Matrix, m x m, or None
-        Compute only the pairs that it stores.  None: every pair with a common neighbour.
+        Compute only the pairs that it stores.  None: every pair with a common neighbor.
     k : keep up to k entries of each row, the largest, of equal ones those with the smallest column; None: all
 
     Returns
     -------
-    Matrix, m x m, float64.  A common neighbour of degree 1 has an infinite weight; it occurs for u = v only.
+    Matrix, m x m, float64.  A common neighbor of degree 1 has an infinite weight; it occurs for u = v only.
 
     Raises
     ------
@@ -203,7 +203,7 @@ def adamic_adar(A: Matrix, pairs: Matrix | None = None, *, k: int | None = None)
 
     Notes
     -----
-    Cost as `common_neighbors`.  Synchronises.
+    Cost as `common_neighbors`.  Synchronizes.
 
     Source: Adamic, Adar, "Friends and Neighbors on the Web", Social Networks 25 (2003).
 
@@ -218,14 +218,14 @@ def adamic_adar(A: Matrix, pairs: Matrix | None = None, *, k: int | None = None)
 
 @ops.reports_memory
 def resource_allocation(A: Matrix, pairs: Matrix | None = None, *, k: int | None = None) -> Matrix:
-    """S(u, v) = sum of 1 / |N(w)| over the common neighbours w of u and v, for u != v.
+    """S(u, v) = sum of 1 / |N(w)| over the common neighbors w of u and v, for u != v.
 
     Parameters
     ----------
     A : Matrix, n x n, of an undirected graph, or m x n
         Values are not read.  N(w) is the set of rows of column w.
     pairs : Matrix, m x m, or None
-        Compute only the pairs that it stores.  None: every pair with a common neighbour.
+        Compute only the pairs that it stores.  None: every pair with a common neighbor.
     k : keep up to k entries of each row, the largest, of equal ones those with the smallest column; None: all
 
     Returns
@@ -238,7 +238,7 @@ def resource_allocation(A: Matrix, pairs: Matrix | None = None, *, k: int | None
 
     Notes
     -----
-    Cost as `common_neighbors`.  Synchronises.
+    Cost as `common_neighbors`.  Synchronizes.
 
     Source: Zhou, Lü, Zhang, "Predicting Missing Links via Local Information", Eur. Phys. J. B 71 (2009).
 
@@ -252,7 +252,7 @@ def resource_allocation(A: Matrix, pairs: Matrix | None = None, *, k: int | None
 
 
 def _weighted_by_degree(name: str, A: Matrix, pairs: Matrix | None, k: int | None, weight: str) -> Matrix:
-    """Return the sums of a weight of each common neighbour."""
+    """Return the sums of a weight of each common neighbor."""
     n = is_matrix(name, A).nrows
     degree = A.apply("second", right=np.float64(1)).reduce_columnwise("plus")
     weighted = A.ewise_mult(degree.apply(weight), "second").new()  # A(u, w) = weight of w
@@ -274,7 +274,7 @@ def _similarity(
     *,
     total: Vector | None = None,
 ) -> Matrix:
-    """Return last(c, t) for each pair: c over its common neighbours by `ring`, t of the totals of both rows.
+    """Return last(c, t) for each pair: c over its common neighbors by `ring`, t of the totals of both rows.
 
     total: of each row; None: the sum of its values, or for plus_pair their number.
     """
