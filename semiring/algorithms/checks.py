@@ -47,7 +47,9 @@ def of_vertices(kind: type[E], text: str, *vertices: int, **data: Any) -> E:
 
 def square(name: str, A: Matrix) -> int:
     """Return the number of rows of A; DimensionMismatch unless it is square, InvalidValue unless it is a Matrix."""
-    nrows, ncols = is_matrix(name, A).shape
+    if not isinstance(A, Matrix):
+        is_matrix(name, A)
+    nrows, ncols = A.shape
     if nrows != ncols:
         raise DimensionMismatch(f"{name}: an adjacency matrix is square, got shape {A.shape}")
     return nrows

@@ -205,6 +205,8 @@ class _Names(NamedTuple):
 def _labels_of(A: Any) -> _Names | None:
     """Return the labels of a graph, or those on which several agree; None if there are none."""
     if isinstance(A, Matrix):
+        if A.unlabeled() is A:
+            return None
         names = _Names(A.row_labels, A.column_labels, A.labels)
         return None if names.rows is None and names.columns is None else names
     if isinstance(A, Mapping):

@@ -86,18 +86,24 @@ def sum_value(add: TypedMonoid, z: np.generic | None) -> np.generic | None:
 
 def product_value(ring: TypedSemiring, x: np.generic | None, y: np.generic | None) -> np.generic | None:
     """Return the value of a matrix product of operands with the values x and y."""
-    if x is None and y is None and ring.mult.uses:
+    uses = ring.mult.uses
+    if ("x" in uses and x is None) or ("y" in uses and y is None) or uses & POSITIONS:
         return None
-    return sum_value(ring.add, binary_value(ring.mult, x, y))
+    of_x = (None, b"") if x is None else (x.dtype, x.tobytes())
+    of_y = (None, b"") if y is None else (y.dtype, y.tobytes())
+    return _product_value(ring, *of_x, *of_y)
+
+
+@functools.lru_cache(maxsize=1024)
+def _product_value(ring: TypedSemiring, x_type: Any, x: bytes, y_type: Any, y: bytes) -> np.generic | None:
+    """Return `product_value` for operands of these bytes, because -0.0 equals 0.0, and NaN differs from itself."""
+    left, right = (None if of is None else scalar(np.frombuffer(raw, of), of) for of, raw in ((x_type, x), (y_type, y)))
+    return sum_value(ring.add, binary_value(ring.mult, left, right))
 
 
 def mxv_value(q: Mxv, a: CSR, u: VectorStore) -> np.generic | None:
     """Return the value of a matrix-vector product of `a`, in either orientation, and `u`."""
-    x, y = (u.iso, a.iso) if q.flip else (a.iso, u.iso)
-    if x is None and y is None and q.semiring.mult.uses:
-        return None
-    z = binary_value(q.semiring.mult, x, y)
-    return None if z is None else sum_value(q.semiring.add, z)
+    return product_value(q.semiring, *((u.iso, a.iso) if q.flip else (a.iso, u.iso)))
 
 
 def reduced_value(add: TypedMonoid, iso: np.generic | None) -> np.generic | None:

@@ -304,9 +304,9 @@ def call(row: Implementation, spec: Spec) -> Any:
             return recording.recorded(row.operation, row.name, row.engine, row.function, spec)
         return row.function(spec)
     except Exception as error:
-        if not is_shortage(error):
-            raise
-        raise out_of_memory(row.operation, "cuda" if row.engine == "cuda" else "cpu", error) from error
+        if is_shortage(error):
+            raise out_of_memory(row.operation, "cuda" if row.engine == "cuda" else "cpu", error) from error
+        raise
 
 
 def rows(engine: str | None = None) -> list[Implementation]:

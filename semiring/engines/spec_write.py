@@ -47,12 +47,6 @@ class WriteMxv(Mxv):
     accum: TypedBinary | None = None
     replace: bool = False
 
-    @classmethod
-    def of(cls, q: Mxv, c: VectorStore, mask: Mask | None, accum: TypedBinary | None, replace: bool) -> WriteMxv:
-        """Return the write of the product `q`."""
-        rows = q.by_row, q.by_column
-        return cls(q.nout, q.ninner, *rows, q.vector, q.semiring, q.flip, mask, q.direction, c, accum, replace)
-
 
 @record
 class UpdateVector(Spec):

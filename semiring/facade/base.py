@@ -13,7 +13,7 @@ from ..dtypes import is_record
 from ..engines.operands import Mask
 from ..exceptions import DomainMismatch, InvalidMask, InvalidValue
 from ..ops.fused import is_product
-from ..ops.write import PLAIN, Plan, Write
+from ..ops.write import PLAIN, Plan, Write, write_of
 from .inspection import Contents, plan_of
 from .storage_slot import StoreT
 from .writing import MaskView, Target, TargetOfPart, Writing, as_mask, as_write, parse_write
@@ -97,11 +97,12 @@ class Sparse(Contents[StoreT], Generic[StoreT]):
         {0: 1, 2: 3}
         """
         if len(parts) == 1 and mask is accum is input_mask is None and isinstance(parts[0], MaskView):
-            return self._target(Write(parts[0]._mask, None, bool(replace)))
-        write = parse_write(parts, mask, accum, replace) if parts else as_write(mask, accum, replace)
+            write = write_of((parts[0]._mask, None, bool(replace), None))
+        else:
+            write = parse_write(parts, mask, accum, replace)
         if input_mask is not None:
             return TargetOfPart(self, write, input_mask)
-        return self._target(write)
+        return Target._of(self, write) if self._origin is None else self._target(write)
 
     def __lshift__(self, value: Any) -> Self:
         return cast(Self, self._target(PLAIN) << value)
@@ -147,10 +148,12 @@ class Sparse(Contents[StoreT], Generic[StoreT]):
             self._assign_region(None, value, write, sub=False)
             return
         # Without mask and accumulator only the result is needed, and `value` caches it; else the plan fuses the write.
-        pending = None if write.plain else value._plan
+        plain = write.mask is None and write.accum is None
+        pending = None if plain else value._plan
         plan = plan_of("update", value.store) if pending is None else pending
-        if write.plain or plan.is_short:
-            self._become(plan.into(self.store, write))
+        if plain or plan.is_short:
+            store = self._store
+            self._become(plan.into(self.store if store is None else store, write))
         else:
             self._write(plan.into, write)
 

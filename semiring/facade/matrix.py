@@ -94,7 +94,7 @@ class Matrix(MatrixOperations):
         if not prefers_hypersparse(rows, 0):
             require_rows("Matrix", where, rows, 0, 0)
         with allocating("Matrix", where):
-            self._hold(empty_matrix(rows, columns, chosen, where), None, name)
+            self._hold(empty_matrix(rows, columns, chosen, where), name)
 
     # -- from and to arrays, edges and dictionaries ------------------------------------------------------
 

@@ -95,7 +95,10 @@ class MatrixOperations(LabeledMatrix, Infix):
     @property
     def operand(self) -> tuple[CSR, bool]:
         """The store that an operation should read, and whether to transpose it (``A.T`` returns that of A)."""
-        return (self.store, False) if self._transpose_of is None else (stored(self._transpose_of), True)
+        if self._transpose_of is not None:
+            return stored(self._transpose_of), True
+        store = self._store
+        return self.store if store is None else store, False
 
     # -- products ----------------------------------------------------------------------------------------
 
@@ -148,7 +151,9 @@ class MatrixOperations(LabeledMatrix, Infix):
             other = cast(Self, self._operand("mxm", other, 2))
         (a, transpose_a), (b, transpose_b) = self.operand, other.operand
         plan = mxm(a, b, op, transpose_a=transpose_a, transpose_b=transpose_b, method=method)
-        return self._deliver(plan, writing)._labeled_product(self, other)  # type: ignore[no-any-return]
+        made = self._deliver(plan, writing) if writing else self._new(None, plan)
+        unnamed = self._labels is other._labels is None
+        return made if unnamed else made._labeled_product(self, other)
 
     def mxv(self, other: Vector | Dense, op: Any = "plus_times", **writing: Unpack[Writing]) -> Vector:
         """w(i) = (+)_k self(i, k) (x) other(k).
@@ -176,9 +181,11 @@ class MatrixOperations(LabeledMatrix, Infix):
         """
         if not isinstance(other, Vector):
             other = cast(Vector, self._operand("mxv", other, 1))
-        (a, transposed), u = self.operand, other.store
-        plan = mxv(a, u, op, transposed=transposed)
-        return self._deliver(plan, writing, self._vector_class)._labeled_product(self, other)  # type: ignore[no-any-return]
+        (a, transposed), u = self.operand, other._store
+        plan = mxv(a, other.store if u is None else u, op, transposed=transposed)
+        made = self._deliver(plan, writing, self._vector_class) if writing else self._vector_class._new(None, plan)
+        unnamed = self._labels is other._labels is None
+        return made if unnamed else made._labeled_product(self, other)  # type: ignore[no-any-return]
 
     def matvec(self, x: Any) -> Any:
         """y = A x for a dense array, as a dense array with 0 where no product is stored: SciPy's linear operator.

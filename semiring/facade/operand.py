@@ -96,7 +96,7 @@ def exported(array: Any, device: str | None) -> Any:
 def device_for(*arrays: Any, device: str | None = None) -> str:
     """Return the device for an object made of these arrays: the GPU if one is a CuPy array, else the default device."""
     if device is not None:
-        return checked_device(device)
+        return device if device == "cpu" else checked_device(device)
     if arrays and any(on_gpu(array) for array in arrays):
         return "cuda"
     return default_device()

@@ -66,14 +66,15 @@ class Holder(Labeled, Generic[StoreT], metaclass=Named):
     @classmethod
     def _new(cls, store: StoreT | None, plan: Plan[StoreT] | None = None, *, name: str | None = None) -> Self:
         made = object.__new__(cls)
-        made._hold(store, plan, name)
+        made._store, made._plan, made.name = store, plan, name
+        made._elements = made._chain = made._labels = made._origin = made._transpose_of = None
+        if plan is not None and traced.users:
+            traced.made(made)
         return made
 
-    def _hold(self, store: StoreT | None, plan: Plan[StoreT] | None, name: str | None) -> None:
-        self._store, self._plan, self.name = store, plan, name
-        self._elements = self._chain = self._labels = self._origin = self._transpose_of = None
-        if plan is not None and traced.users:
-            traced.made(self)
+    def _hold(self, store: StoreT, name: str | None) -> None:
+        self._store, self.name = store, name
+        self._plan = self._elements = self._chain = self._labels = self._origin = self._transpose_of = None
 
     def _settle_traced(self) -> None:
         """Record a pending operation in the program of a loop."""
@@ -146,7 +147,8 @@ class Holder(Labeled, Generic[StoreT], metaclass=Named):
         """Swap the store, the last step of every write: an earlier exception leaves the object unchanged."""
         if traced.users:
             traced.check_target(self)
-        self._check_whole()
+        if self._origin is not None or self._transpose_of is not None:
+            raise self._belongs()
         if self._labels is not None:
             self._labels = axis_labels.fitting(self._labels, check.shape_of(store))
         self._store, self._plan, self._elements, self._chain = store, None, None, None

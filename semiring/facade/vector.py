@@ -77,7 +77,7 @@ class Vector(Infix):
         if size is None or shape is not None:
             (size,) = sizes("Vector", shape, size=size)
         count = 0 if size is None else extent("size", size)
-        self._hold(empty_vector(count, chosen, device_for(device=device)), None, name)
+        self._hold(empty_vector(count, chosen, device_for(device=device)), name)
 
     # -- from and to arrays: functions of `vector_arrays` --------------------------------------------------
 

@@ -58,8 +58,10 @@ def vxm(self: Vector, other: Matrix | Dense, op: Any = "plus_times", **writing: 
     if getattr(other, "ndim", None) != 2 or not isinstance(other, Sparse):
         other = cast("Matrix", self._operand("vxm", other, 2))
     u, (a, transposed) = self.store, other.operand
-    made = self._deliver(product(u, a, op, transposed=transposed), writing)
-    return made._labeled_product(self, other)  # type: ignore[no-any-return]
+    plan = product(u, a, op, transposed=transposed)
+    made = self._deliver(plan, writing) if writing else self._new(None, plan)
+    unnamed = self._labels is other._labels is None
+    return made if unnamed else made._labeled_product(self, other)
 
 
 def inner(self: Vector, other: Vector | Dense, op: Any = "plus_times") -> Scalar:

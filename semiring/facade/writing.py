@@ -8,9 +8,9 @@ from .. import dtypes, operators
 from ..engines.operands import Mask
 from ..exceptions import InvalidMask, InvalidType, InvalidValue
 from ..formats import CSR, VectorStore
-from ..memory.allocation import methods_report_memory
+from ..memory.allocation import is_shortage, methods_report_memory, out_of_memory
 from ..ops import masks
-from ..ops.write import PLAIN, Write
+from ..ops.write import PLAIN, Write, write_of
 
 T = TypeVar("T")
 
@@ -173,11 +173,7 @@ def as_mask(value: Any) -> Mask:
 
 def as_write(mask: Any = None, accum: Any = None, replace: bool = False) -> Write:
     """Return a write with its mask and operator resolved."""
-    if mask is not None:
-        mask = as_mask(mask)
-    if accum is not None:
-        accum = operators.lookup_binary(accum)
-    return Write(mask, accum, bool(replace))
+    return parse_write((), mask, accum, replace)
 
 
 def parse_write(parts: tuple[Any, ...], mask: Any, accum: Any, replace: bool) -> Write:
@@ -193,7 +189,11 @@ def parse_write(parts: tuple[Any, ...], mask: Any, accum: Any, replace: bool) ->
             if accum is not None:
                 raise InvalidType("two accumulators were given")
             accum = part
-    return as_write(mask, accum, replace)
+    if mask is not None:
+        mask = mask._mask if type(mask) is MaskView else as_mask(mask)
+    if accum is not None:
+        accum = operators.lookup_binary(accum)
+    return write_of((mask, accum, bool(replace), None))
 
 
 @methods_report_memory
@@ -225,10 +225,15 @@ class Target(_NoValue, Generic[T]):
         return made
 
     def __lshift__(self, value: Any) -> T:
-        if self._region is None:
-            self._object._assign(value, self._write)
-        else:
-            self._object._assign_region(self._region, value, self._write, sub=self._sub)
+        try:
+            if self._region is None:
+                self._object._assign(value, self._write)
+            else:
+                self._object._assign_region(self._region, value, self._write, sub=self._sub)
+        except Exception as error:  # as `reports_memory`, without a call
+            if is_shortage(error):
+                raise out_of_memory("update", "cpu", error) from error
+            raise
         return self._object  # type: ignore[no-any-return]
 
     def update(self, value: Any) -> T:

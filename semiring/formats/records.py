@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import MISSING, dataclass, field, fields
+from functools import partial
 from typing import Any, Generic, Self, TypeVar, dataclass_transform, overload
 
 C = TypeVar("C", bound=type[Any])
@@ -72,6 +73,11 @@ def _constructor(cls: type[Any]) -> Callable[..., None]:
     constructor: Callable[..., None] = made["__init__"]
     constructor.__qualname__ = f"{cls.__qualname__}.__init__"
     return constructor
+
+
+def tuple_of(cls: type[T]) -> Callable[[tuple[Any, ...]], T]:
+    """Return the function that makes a named tuple of the tuple of all its fields, without a call of Python code."""
+    return partial(tuple.__new__, cls)  # type: ignore[type-var]
 
 
 class derived(Generic[T]):

@@ -27,9 +27,11 @@ R = TypeVar("R")
 C = TypeVar("C")
 
 _CUDA_MEMORY_ALLOCATION = 2
-# Frequently called members that allocate nothing of a size that users determine.
+# Frequently called members that allocate nothing of a size that users determine, outside of requests to an engine.
 _NOT_REPORTED = frozenset(
     {
+        "__call__",
+        "__lshift__",
         "__init_subclass__",
         "shape",
         "nrows",
@@ -41,6 +43,9 @@ _NOT_REPORTED = frozenset(
         "store",
         "with_store",
         "operand",
+        "mxm",
+        "mxv",
+        "vxm",
         "S",
         "V",
     }
@@ -127,7 +132,7 @@ class allocating:
         """Enter the block."""
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, Exception) and not isinstance(error, OutOfMemory) and is_shortage(error):
+        if isinstance(error, Exception) and is_shortage(error):
             needed = None if self._needed is None else self._needed()
             raise out_of_memory(self._operation, self._device, error, needed) from error
 
@@ -162,9 +167,9 @@ def reports_memory(function: Callable[P, R], name: str | None = None) -> Callabl
         try:
             return function(*args, **kwargs)
         except Exception as error:
-            if isinstance(error, OutOfMemory) or not is_shortage(error):
-                raise
-            raise out_of_memory(operation, "cpu", error) from error
+            if is_shortage(error):
+                raise out_of_memory(operation, "cpu", error) from error
+            raise
 
     return called
 
@@ -189,7 +194,7 @@ def methods_report_memory(cls: type[C]) -> type[C]:
 def is_shortage(error: BaseException) -> bool:
     """Return True for the errors that NumPy, CuPy, numba and the CUDA runtime raise for lack of memory."""
     if isinstance(error, MemoryError):
-        return True
+        return not isinstance(error, OutOfMemory)
     return type(error).__name__ == "CUDARuntimeError" and getattr(error, "status", None) == _CUDA_MEMORY_ALLOCATION
 
 
@@ -198,8 +203,6 @@ def out_of_memory(operation: str, device: str, error: Exception, needed: int | N
 
     device: where it was raised, if the error itself does not contain it.  needed: bytes in all, if known.
     """
-    if isinstance(error, OutOfMemory):
-        return error
     if isinstance(error, CannotLock):
         return OutOfMemory(
             f"{operation}: {error}; placement='host' needs no locked memory",

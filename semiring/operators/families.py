@@ -20,6 +20,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import ClassVar, Final
 
+import numpy as np
+
 from semiring.dtypes import ALL, INT64, DType, is_record, lookup, unify, widest
 from semiring.exceptions import DomainMismatch
 from semiring.operators.attributes import BinaryRelations, MonoidRelations, SemiringRelations
@@ -141,7 +143,7 @@ class Binary(BinaryRelations, ScalarFamily[TypedBinary]):
         >>> sr.binary.plus.typed("int32", "float32").return_type
         dtype('float64')
         """
-        known = self._known(x, y)
+        known = self._cache.get((x, y)) if isinstance(x, np.dtype) and isinstance(y, np.dtype) else None
         if known is not None:
             return known
         left = lookup(x)
@@ -211,7 +213,7 @@ class IndexUnary(ScalarFamily[TypedIndexUnary]):
         >>> sr.indexunary.rowindex.typed(float).return_type
         dtype('int64')
         """
-        known = self._known(x, k)
+        known = self._cache.get((x, k)) if isinstance(x, np.dtype) and isinstance(k, np.dtype) else None
         if known is not None:
             return known
         value = lookup(x)
@@ -405,7 +407,7 @@ class Semiring(SemiringRelations, Family[TypedSemiring]):
         >>> sr.semiring.plus_times.typed("int32", "float32").return_type
         dtype('float64')
         """
-        known = self._known(x, y)
+        known = self._cache.get((x, y)) if isinstance(x, np.dtype) and isinstance(y, np.dtype) else None
         if known is not None:
             return known
 

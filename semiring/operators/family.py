@@ -133,10 +133,6 @@ class Family(Generic[T]):
         state = {name: value for name, value in self.__dict__.items() if name not in _NOT_PICKLED}
         return _rebuild, (type(self), {**state, "_cache": {}})
 
-    def _known(self, x: object, y: object) -> T | None:
-        """Return the cached operator for two value types, without the conversion of names to types."""
-        return self._cache.get((x, y)) if isinstance(x, np.dtype) and isinstance(y, np.dtype) else None
-
     def _cached(self, key: Any, make: Callable[[], T]) -> T:
         if (made := self._cache.get(key)) is None:
             new = make()

@@ -170,7 +170,8 @@ def lookup_unary(obj: object) -> Unary | TypedUnary | IndexUnary | TypedIndexUna
 
 def lookup_binary(obj: object) -> Binary | TypedBinary:
     """Return the binary operator for `obj`; for a monoid, its operator. Errors as `lookup_unary`."""
-    return lookup_kind("binary", obj)  # type: ignore[no-any-return]
+    found = table.BINARY.get(obj) if type(obj) is str else None  # every accumulator by name
+    return found if type(found) is Binary else lookup_kind("binary", obj)
 
 
 def lookup_indexunary(obj: object) -> IndexUnary | TypedIndexUnary:
@@ -241,9 +242,10 @@ def lookup_kind(kind: str, obj: object) -> Any:
 
 
 def typed(kind: str, obj: object, x: np.dtype[Any], y: np.dtype[Any]) -> Any:
-    """Return ``lookup_kind(kind, obj).typed(x, y)``; for a name that was used before, by one look-up."""
+    """Return ``lookup_kind(kind, obj).typed(x, y)``; for a name or a semiring that was used before, by one look-up."""
     if type(obj) is not str:
-        return lookup_kind(kind, obj).typed(x, y)
+        found = obj._cache.get((x, y)) if type(obj) is Semiring and kind == "semiring" else None
+        return lookup_kind(kind, obj).typed(x, y) if found is None else found
     known = table.TYPED
     found = known.get((kind, obj, x, y))
     if found is None:

@@ -33,6 +33,7 @@ __all__ = [
 
 KINDS = ("unary", "binary", "indexunary", "select", "monoid", "semiring", "agg")
 _TABLES: dict[str, dict[str, Any]] = {kind: {} for kind in KINDS}
+BINARY = _TABLES["binary"]
 # Registered operators that are not made yet: functions that make them.
 _LAZY: dict[tuple[str, str], Callable[[], Any]] = {}
 # Typed operators by kind, name and the types of their operands: `lookup.typed`.  Another dictionary after a name has

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -116,9 +116,10 @@ def closure(
     >>> sr.ops.closure(Matrix.from_coo([0, 1], [0, 1], [0, 0], shape=(2, 3)), A, "min_plus").to_dicts()
     {0: {0: 0, 1: 1, 2: 3}, 1: {1: 0, 2: 2}}
     """
-    if not isinstance(getattr(frontier, "store", None), VectorStore):
+    store: Any = getattr(frontier, "store", None)
+    if not isinstance(store, VectorStore):
         return _closure_of_rows(frontier, a, semiring, max_steps, weight, direction)  # type: ignore[no-any-return]
-    found = run_closure(cast(HasVector, frontier), a, semiring, max_steps, weight, direction=direction)
+    found = run_closure(frontier, store, a, semiring, max_steps, weight, direction=direction)
     return frontier.with_store(found.store)  # type: ignore[arg-type, no-any-return]
 
 
@@ -151,7 +152,7 @@ def closure_with_trace(
     >>> [(step.frontier, step.edges) for step in closed.trace]
     [(1, 2), (2, 1)]
     """
-    result = run_closure(frontier, a, semiring, max_steps, weight, trace=True)
+    result = run_closure(frontier, frontier.store, a, semiring, max_steps, weight, trace=True)
     return Closed(frontier.with_store(result.store), result.steps, result.trace)
 
 
@@ -172,16 +173,22 @@ def _closure_of_rows(frontiers: Any, a: HasMatrix, semiring: Any, max_steps: Any
 
 def _operand_with(weight: Any, dtype: np.dtype[Any], a: HasMatrix) -> tuple[CSR, bool]:
     """Return the matrix of a closure, with one value for all entries if a weight is given."""
-    matrix, transposed = operand_of("closure", a)
+    matrix, transposed = getattr(a, "operand", None) or operand_of("closure", a)
     if weight is not None:
-        matrix = _weighted(matrix, cast_scalar(weight, weight.dtype if isinstance(weight, np.generic) else dtype))
+        matrix = _weighted(matrix, weight if isinstance(weight, np.generic) else cast_scalar(weight, dtype))
     return matrix, transposed
 
 
 def run_closure(
-    frontier: HasVector, a: HasMatrix, semiring: Any, max_steps: int | None, weight: Any, **options: Any
+    frontier: Any,
+    store: VectorStore,
+    a: HasMatrix,
+    semiring: Any,
+    max_steps: int | None,
+    weight: Any,
+    **options: Any,
 ) -> ClosureResult:
-    store = frontier.store
+    """Return the closure of `store`, that of `frontier`."""
     matrix, transposed = _operand_with(weight, store.dtype, a)
     try:
         return _closure(store, matrix, semiring, transposed=transposed, max_steps=max_steps, **options)
@@ -319,7 +326,7 @@ def closure_with_parents(
     >>> distance.to_dict(), parent.to_dict()
     ({0: 0, 1: 1, 2: 3}, {0: 0, 1: 0, 2: 1})
     """
-    found: Any = run_closure(frontier, a, semiring, max_steps, weight, parents=True)
+    found: Any = run_closure(frontier, frontier.store, a, semiring, max_steps, weight, parents=True)
     return frontier.with_store(found.store), frontier.with_store(found.parents)
 
 

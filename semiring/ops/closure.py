@@ -23,9 +23,9 @@ from typing import Any
 import numpy as np
 
 from .. import operators
-from ..config import config
+from ..config import config, engine_for
 from ..devices import dispatched
-from ..dtypes import is_record, largest
+from ..dtypes import largest
 from ..engines import registry
 from ..engines.direction import derives_transpose
 from ..engines.iso_results import POSITIONS
@@ -67,7 +67,8 @@ def closure(
     """
     if a.nrows != a.ncols:
         raise DimensionMismatch(f"closure: the matrix must be square, got shape {a.shape}")
-    check.vector_size("closure", frontier, a.nrows, a, transposed)
+    if frontier.size != a.nrows:
+        check.vector_size("closure", frontier, a.nrows, a, transposed)
     typed = typed_semiring(semiring, frontier.dtype, a)
     if parents:
         _check_parents(typed)
@@ -76,8 +77,12 @@ def closure(
     if direction not in (None, "auto", "push", "pull"):
         raise InvalidValue(f"closure: direction is 'auto', 'push' or 'pull', got {direction!r}")
     direction = config.direction if direction is None else direction
-    engine = check.engine_of("closure", frontier, a)
-    frontier = cast_store(frontier, typed.mult.z, engine)
+    device = a.device
+    if frontier.device != device:
+        check.one_device("closure", frontier.device, a)
+    engine = engine_for(device)
+    if frontier.dtype != typed.mult.z:
+        frontier = cast_store(frontier, typed.mult.z, engine)
     values = "y" in typed.mult.uses
     final = final_on_arrival(frontier, a, typed)
     by_row = structure.rows(a, transposed, values=values)
@@ -116,14 +121,14 @@ def closure(
 
 def typed_semiring(semiring: Any, dtype: np.dtype[Any], a: CSR) -> TypedSemiring:
     """Return the semiring for frontiers of this type; DomainMismatch for a monoid that is not idempotent."""
-    typed: TypedSemiring = operators.lookup_semiring(semiring).typed(dtype, a.dtype)
-    if any(map(is_record, (dtype, a.dtype, typed.z))):
+    typed: TypedSemiring = operators.typed("semiring", semiring, dtype, a.dtype)
+    if "V" in (dtype.kind, a.dtype.kind, typed.z.kind):
         raise NotSupported(
             "closure: not defined on records; multiply step by step, or use a field: A.apply(lambda x: x.w)"
         )
     if not (typed.add.is_any or "idempotent" in typed.add.op.laws):
         raise DomainMismatch(
-            f"closure: the monoid of {typed.name} is not idempotent, so its sums never settle; "
+            f"closure: the monoid of {typed.name} is not idempotent, so the iteration does not converge; "
             "use one of min, max, any, lor, land, bor, band"
         )
     return typed

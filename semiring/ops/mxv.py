@@ -12,10 +12,9 @@ from __future__ import annotations
 from typing import Any
 
 from .. import operators
-from ..config import config, engine_for
-from ..engines import registry
+from ..config import config
 from ..engines.spec import Mxv
-from ..engines.spec_write import SHORT, WriteMxv
+from ..engines.spec_write import SHORT
 from ..formats import CSR, VectorStore
 from . import check, structure
 from .write import Plan, stored
@@ -27,9 +26,33 @@ def mxv(
     semiring: Any,
     *,
     transposed: bool = False,
+    name: str = "mxv",
+    flip: bool = False,
 ) -> Plan[VectorStore]:
-    """W = A u.  Shapes: A (m, n), or its transpose under `transposed`; u n; the result m."""
-    return _product("mxv", a, u, semiring, transposed, False)
+    """W = A u.  Shapes: A (m, n), or its transpose under `transposed`; u n; the result m.
+
+    flip: the operands of each product are exchanged, as in `vxm`, which messages then have as the `name`.
+    """
+    nout, ninner = a.shape
+    if transposed:
+        nout, ninner = ninner, nout
+    if (u.shape[0] if isinstance(u, Plan) else u.size) != ninner:
+        check.vector_size(name, u, ninner, a, transposed != flip)
+    x, y = (u.dtype, a.dtype) if flip else (a.dtype, u.dtype)
+    typed = operators.typed("semiring", semiring, x, y)
+    if u.device != a.device:
+        check.one_device(name, a.device, u)
+    if isinstance(a, Plan) or isinstance(u, Plan):
+
+        def product() -> Plan[VectorStore]:
+            return mxv(stored(a), stored(u), typed, transposed=transposed, name=name, flip=flip)
+
+        return Plan(name, (nout,), typed.z, a.device, product)
+    values = ("y" if flip else "x") in typed.mult.uses
+    by_row = structure.rows(a, transposed, values=values)
+    by_column = structure.rows(a, not transposed, values=values)
+    spec = Mxv(nout, ninner, by_row, by_column, u, typed, flip, None, config.direction)
+    return Plan(name, (nout,), typed.z, a.device, spec, None, nout <= SHORT)
 
 
 def vxm(
@@ -40,34 +63,4 @@ def vxm(
     transposed: bool = False,
 ) -> Plan[VectorStore]:
     """W = u A.  Shapes: u m; A (m, n), or its transpose under `transposed`; the result n."""
-    return _product("vxm", a, u, semiring, not transposed, True)
-
-
-def _product(
-    name: str,
-    a: CSR | Plan[CSR],
-    u: VectorStore | Plan[VectorStore],
-    semiring: Any,
-    transpose: bool,
-    flip: bool,
-) -> Plan[VectorStore]:
-    nout, ninner = a.shape
-    if transpose:
-        nout, ninner = ninner, nout
-    if (u.shape[0] if isinstance(u, Plan) else u.size) != ninner:
-        check.vector_size(name, u, ninner, a, transpose != flip)
-    x, y = (u.dtype, a.dtype) if flip else (a.dtype, u.dtype)
-    typed = operators.typed("semiring", semiring, x, y)
-    if u.device != a.device:
-        check.one_device(name, a.device, u)
-    if isinstance(a, Plan) or isinstance(u, Plan):
-        return Plan(
-            name, (nout,), typed.z, a.device, lambda: _product(name, stored(a), stored(u), typed, transpose, flip)
-        )
-    values = ("y" if flip else "x") in typed.mult.uses
-    by_row = structure.rows(a, transpose, values=values)
-    by_column = structure.rows(a, not transpose, values=values)
-    spec = Mxv(nout, ninner, by_row, by_column, u, typed, flip, None, config.direction)
-    device = a.device
-    is_short = nout <= SHORT and registry.implemented(WriteMxv, engine_for(device))
-    return Plan(name, (nout,), typed.z, device, spec, None, is_short)
+    return mxv(a, u, semiring, transposed=not transposed, name="vxm", flip=True)

@@ -100,7 +100,8 @@ def rows(a: CSR, transpose: bool, *, values: bool) -> Rows:
     elif "transpose" in a.pattern.facts:
         ready = True
     else:
-        ready = is_symmetric(a.pattern)
+        known = a.pattern.facts.get("symmetric")
+        ready = is_symmetric(a.pattern) if known is None else known
         if ready:
             return Rows(a)
     ready = ready or prefers_hypersparse(a.ncols, a.nvals)  # its format chooses the implementation

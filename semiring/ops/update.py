@@ -14,6 +14,7 @@ from __future__ import annotations
 import _thread
 import sys
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 from ..engines import registry
@@ -37,8 +38,8 @@ from ..formats.bitmap import prefers_bitmap
 from ..memory.allocation import require
 from ..operators.types import TypedBinary
 
-# References to an object in one attribute while `sys.getrefcount` counts them: the attribute and the argument.
-_ONE_HOLDER = 2
+# What `sys.getrefcount` returns for an object that one attribute holds: it depends on how the interpreter passes it.
+_ONE_HOLDER = (lambda holder: sys.getrefcount(holder.held))(SimpleNamespace(held=object()))
 # One entry in so many: the share of the entries up to which a write is an update.
 _FEW = 8
 # The most positions of a matrix that becomes a bitmap because few entries are accumulated into it: the values of

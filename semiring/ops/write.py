@@ -32,8 +32,8 @@ from ..engines.spec import Ewise, Keep, Mxv
 from ..engines.spec_write import WriteMatrix, WriteMxv, WriteVector
 from ..formats import CSR, IndexList, Store, VectorStore
 from ..formats.hypersparse import empty_matrix
+from ..formats.records import tuple_of
 from ..formats.vectors import empty_vector
-from ..memory.allocation import is_shortage, out_of_memory
 from . import check
 from .cast import cast_store, typed_second
 from .update import Lease, updated
@@ -60,6 +60,7 @@ class Write(NamedTuple):
 
 
 PLAIN = Write()
+write_of = tuple_of(Write)  # every write makes one
 # Index lists with fewer entries than one in so many positions are written as lists.
 _LISTED = 16
 
@@ -71,7 +72,7 @@ class Plan(Generic[S]):
     operation: its name, for messages.  shape, dtype: of the result.  device: where its operands reside.
     request: the request to the engine, or a function that returns the result or its plan.
     mask: limits the result itself, before a write; None: it has all entries.
-    is_short: a product of so few outputs that its write makes a new store, where it can in one request.
+    is_short: a product of so few outputs that its write makes a new store, in one request where an engine has it.
     Operands are immutable stores, so the result is that of the moment when the plan was made.
     """
 
@@ -106,22 +107,14 @@ class Plan(Generic[S]):
             made = self._made = self.into(alone=True)
         return made
 
-    def into(self, out: S | None = None, write: Write = PLAIN, *, alone: bool = False) -> S:
+    def into(self, out: S | None = None, write: Write = PLAIN, *, alone: bool = False, listed: bool = False) -> S:
         """Execute the operation and return the new store of the output  C<M, replace> accum= T.
 
         alone: for the sake of the result, which a recorder then lists on a line of its own.
+        listed: a recorder lists it already.
         """
-        try:
-            if recording.users and (listener := recording.FORMULAS.get()) is not None:
-                run = partial(self._carried_out, out, write)
-                return listener.write(self, out, write, run, alone=alone)  # type: ignore[no-any-return]
-            return self._carried_out(out, write)  # type: ignore[no-any-return]
-        except Exception as error:
-            if not is_shortage(error):
-                raise
-            raise out_of_memory(self.operation, self.device, error) from error
-
-    def _carried_out(self, out: S | None, write: Write) -> Any:
+        if recording.users and not listed and (listener := recording.FORMULAS.get()) is not None:
+            return listener.write(self, out, write, partial(self.into, out, write, listed=True), alone=alone)  # type: ignore[no-any-return]
         mask, device = write.mask, self.device
         if out is not None or mask is not None:
             check.output_shape(self.operation, out, mask, self.shape)
@@ -129,27 +122,29 @@ class Plan(Generic[S]):
                 check.one_device(self.operation, device, out, None if mask is None else mask.store)
         engine, request = engine_for(device), self.request
         if self._made is not None:
-            return finish(self._made, engine, out, write)
+            return finish(self._made, engine, out, write)  # type: ignore[no-any-return]
         if self.mask is not None:
             if out is not None or mask is not None:  # it limits the result, and the mask of the write limits the output
                 whole = Plan(self.operation, self.shape, self.dtype, self.device, request)
-                return finish(whole.into(None, Write(self.mask)), engine, out, write)
+                return finish(whole.into(None, Write(self.mask)), engine, out, write)  # type: ignore[no-any-return]
             mask, write = self.mask, Write(self.mask)
         if not isinstance(request, Spec):
-            made = request()
-            return made.into(out, write) if isinstance(made, Plan) else finish(made, engine, out, write)
+            computed = request()
+            if isinstance(computed, Plan):
+                return computed.into(out, write)
+            return finish(computed, engine, out, write)  # type: ignore[no-any-return]
         if self.is_short and out is not None and config.fusion:
-            made = _written_short(cast(Mxv, request), engine, out, write)
+            made = _written_short(request, engine, out, write)  # type: ignore[arg-type]
             if made is not None:
-                return made
+                return made  # type: ignore[no-any-return]
         if mask is not None and request.maskable and config.fusion:
             masked = request.with_mask(mask)
             row = registry.find(masked, engine)
             if row is not None and "mask" in row.fuses:
                 made = registry.call(row, masked)
-                return made if out is None else finish(made, engine, out, write, masked=True)
+                return made if out is None else finish(made, engine, out, write, masked=True)  # type: ignore[no-any-return]
         made = registry.run(request, engine)
-        return made if out is None and mask is None else finish(made, engine, out, write)
+        return made if out is None and mask is None else finish(made, engine, out, write)  # type: ignore[no-any-return]
 
 
 def stored(operand: S | Plan[S]) -> S:
@@ -164,12 +159,16 @@ def _written_short(request: Mxv, engine: str, out: Any, write: Write) -> Any:
         return None
     if isinstance(out, IndexList) and out.nvals * _LISTED < out.size:
         return None
-    both = dtype
     if dtype != out.dtype:
         if is_record(dtype) or is_record(out.dtype):  # the write itself casts no records
             return None
-        both = dtypes.unify(out.dtype, dtype) if accum is not None else dtype
-    whole = WriteMxv.of(request, out, mask, None if accum is None else accum.typed(both, both), write.replace)
+        if accum is not None:
+            dtype = dtypes.unify(out.dtype, dtype)
+    q, accum = request, None if accum is None else accum.typed(dtype, dtype)
+    whole = WriteMxv(
+        *(q.nout, q.ninner, q.by_row, q.by_column, q.vector, q.semiring, q.flip, mask, q.direction),
+        *(out, accum, write.replace),
+    )
     row = registry.find(whole, engine)
     return None if row is None else registry.call(row, whole)
 

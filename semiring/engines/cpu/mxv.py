@@ -16,10 +16,11 @@ import numpy as np
 from numba.core import types as numba_types
 
 from ...formats import CSR, Array, Full, IndexList, Pattern, VectorStore
+from ...formats.records import tuple_of
 from ...operators.types import TypedSemiring
 from .. import recording
 from ..direction import Work, ends_early, prefers_pull, preset
-from ..iso_results import mxv_value
+from ..iso_results import product_value
 from ..operands import Index, admitted_count
 from ..recording import note
 from ..registry import implements
@@ -131,14 +132,18 @@ class _Outputs(NamedTuple):
         return presence.from_slots(q.nout, q.semiring.z, self.words, self.values, self.iso, total(counts))
 
 
+_outputs_of = tuple_of(_Outputs)
+
+
 def _outputs(q: Mxv, a: CSR) -> _Outputs:
-    iso, size = mxv_value(q, a, q.vector), q.nout
+    size, operands = q.nout, (q.vector.iso, a.iso) if q.flip else (a.iso, q.vector.iso)
+    iso = product_value(q.semiring, *operands)
     admitted = None if q.mask is None else presence.admitted(q.mask, size)
     words = presence.no_bits(size)
     if iso is not None:
-        return _Outputs(_CONSTANT, words, None, iso, admitted)
+        return _outputs_of((_CONSTANT, words, None, iso, admitted))
     values = presence.empty_slots("mxv", size, q.semiring.z)
-    return _Outputs(product_plan(q.semiring, q.flip), words, values, None, admitted)
+    return _outputs_of((product_plan(q.semiring, q.flip), words, values, None, admitted))
 
 
 def _pulled(q: Mxv) -> VectorStore:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...dtypes import is_record
-from ...formats import CSR, IndexList, VectorStore, uncompressed_pattern
+from ...formats import CSR, IndexList, Pattern, VectorStore, uncompressed_pattern
 
 Array = np.ndarray[Any, Any]
 
@@ -61,5 +61,10 @@ def bits_type(dtype: np.dtype[Any]) -> np.dtype[Any]:
 
 def rows_of(a: CSR) -> tuple[Array, Array]:
     """Return row offsets and columns."""
-    pattern = uncompressed_pattern(a.pattern)
-    return kernel_array(pattern.indptr), kernel_array(pattern.indices)
+    pattern = a.pattern
+    if type(pattern) is not Pattern:
+        pattern = uncompressed_pattern(pattern)
+    indptr, indices = pattern.indptr, pattern.indices
+    if indptr.flags.carray and indices.flags.carray:  # Patterns have native indices
+        return indptr, indices
+    return kernel_array(indptr), kernel_array(indices)

@@ -191,7 +191,9 @@ def admitted(mask: Mask | None, size: int) -> Words | None:
     store = simple.store
     assert isinstance(store, (IndexList, Bitmap, Full))
     if simple.structural:
-        words = expanded(presence(store), size)
+        words = presence(store)
+        if words is None:
+            words = expanded(None, size)
     elif isinstance(store, IndexList):
         words = from_indices(store.indices[store.values != 0], size)
     else:
@@ -223,7 +225,7 @@ def slots(u: VectorStore) -> tuple[Words | None, np.ndarray[Any, Any] | np.gener
         return words, u.iso
     assert u.values is not None
     if not isinstance(u, IndexList):
-        return words, kernel_array(u.values)
+        return words, u.values if u.values.flags.carray and u.values.dtype.isnative else kernel_array(u.values)
     require("convert", "cpu", u.size * u.dtype.itemsize)
     values = np.zeros(u.size, u.dtype)
     values[u.indices] = u.values
@@ -240,6 +242,6 @@ def from_slots(
 ) -> VectorStore:
     """Return a vector from bits and slots: full where all are present."""
     found = count_bits(words) if count is None else count
-    if found == size:
-        return Full(size, dtype, values, iso)
-    return Bitmap(size, dtype, words, values, iso, Count(found))
+    made = Full(size, dtype, values, iso) if found == size else Bitmap(size, dtype, words, values, iso, Count(found))
+    vars(made)["device"] = "cpu"  # what it would be derived as
+    return made
