@@ -60,7 +60,7 @@ PRIVATE_IN_BRIDGES: dict[str, tuple[tuple[str, ...], str]] = {
     "semiring.distributed.process": (("cli",), "whether this is one process of several, and whose error ends all"),
     "semiring.engines.cpu.compile": (("networkx",), "two compiled loops that no algorithm has"),
     "semiring.engines.registry": (("cli",), "`semiring info ops` lists the implementations"),
-    "semiring.engines.residency": (("plot",), "matrices that are counted in parts"),
+    "semiring.engines.rows.residency": (("plot",), "matrices that are counted in parts"),
     "semiring.formats": (("cli", "plot"), "the names of codecs and placements; matrices that are counted in parts"),
     "semiring.io.networkx_arrays": (("networkx",), "`semiring.io.from_networkx` reads the same dictionaries"),
     "semiring.memory.arrays": (("csgraph", "plot"), "arrays on either device, and counted copies between them"),
@@ -71,6 +71,9 @@ PRIVATE_IN_BRIDGES: dict[str, tuple[tuple[str, ...], str]] = {
 DRAWING_METHODS = {"semiring.facade.plots", "semiring.facade.interop"}
 # The engines. None imports another, so that each can be compared with the next.
 ENGINES = {"reference", "cpu", "cuda"}
+# The rooms of `engines`, each above those that it imports: what all share, rows of any storage kind, the engines and the
+# rules, and the rules that use another rule.
+ENGINE_ROOMS = {"": 0, "rows": 1, **dict.fromkeys((*ENGINES, "sliced"), 2), "bitmap": 3, "hypersparse": 3}
 # The libraries that execute on a device.
 DRIVERS = {"cupy", "cupyx", "cupy_backends", "numba"}
 # Stores and operations: `memory` and the engines call the driver for them.
@@ -153,6 +156,8 @@ def violations(source: str, module: str, is_package: bool, modules: set[str]) ->
             mine, theirs = engine_of(module), engine_of(target)
             if mine and theirs and mine != theirs:
                 found.append(f"{place}: engines do not import one another")
+            if ENGINE_ROOMS[room_of(target)] > ENGINE_ROOMS[room_of(module)]:
+                found.append(f"{place}: {room_of(target)} is above it")
     return found
 
 
@@ -185,6 +190,12 @@ def engine_of(module: str) -> str:
     """Return which engine a module of `engines` belongs to; empty where all share it."""
     parts = module.split(".")
     return parts[2] if layer_of(module) == "engines" and parts[2:] and parts[2] in ENGINES else ""
+
+
+def room_of(module: str) -> str:
+    """Return the package of `engines` that a module belongs to; empty for those that all share."""
+    room = module.split(".")[2] if module.count(".") > 1 else ""
+    return room if (PACKAGE / "engines" / room).is_dir() else ""
 
 
 def python_modules() -> dict[str, Path]:
@@ -275,6 +286,8 @@ def test_a_file_is_one_idea() -> None:
 @pytest.mark.parametrize(
     ("module", "source"),
     [
+        ("semiring.engines.direction", "from .rows import bits"),
+        ("semiring.engines.sliced.permute", "from ..bitmap import vectors"),
         ("semiring.formats.csr", "from semiring.engines import registry"),
         ("semiring.formats.csr", "def f():\n    from ..engines.registry import find"),
         ("semiring.formats.csr", "import semiring.ops.mxv"),

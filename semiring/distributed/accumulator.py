@@ -13,7 +13,7 @@ from typing import cast
 import numpy as np
 
 from ..engines import registry
-from ..engines.sliced.row_slices import same_iso
+from ..engines.rows.slices import same_iso
 from ..engines.spec_write import UpdateVector
 from ..formats import Bitmap, Count, Full, IndexList, VectorStore, array_module, dense_values, with_values, word_count
 from ..operators.types import TypedMonoid

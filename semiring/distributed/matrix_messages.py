@@ -18,9 +18,9 @@ from typing import Any
 
 import numpy as np
 
-from ..engines.bitmap.rows import rows_of_list
 from ..engines.bitmap.vectors import flat, shaped
-from ..engines.residency import listed_or_resident
+from ..engines.rows.bits import rows_of_list
+from ..engines.rows.residency import listed_or_resident
 from ..formats import (
     CSR,
     AnyPattern,

@@ -15,7 +15,7 @@ import numpy as np
 from ..config import engine_for
 from ..engines import registry
 from ..engines.operands import Index, Mask
-from ..engines.residency import listed_or_resident
+from ..engines.rows.residency import listed_or_resident
 from ..engines.sliced.vectors import Part, joined
 from ..engines.spec import Ewise, ExtractVector
 from ..formats import (

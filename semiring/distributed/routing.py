@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..engines.residency import listed_or_resident
+from ..engines.rows.residency import listed_or_resident
 from ..engines.spec import BuildMatrix
 from ..engines.validation import repeated
 from ..exceptions import DuplicateIndex

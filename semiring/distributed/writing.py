@@ -13,7 +13,7 @@ from semiring import Matrix, Vector
 
 from ..devices import in_parts
 from ..engines.operands import Index
-from ..engines.residency import listed_or_resident
+from ..engines.rows.residency import listed_or_resident
 from ..exceptions import InvalidType, NotSupported
 from ..formats import CSR, FORMATS, Array, Full, HyperPattern, dense_values, index_dtype
 from ..formats.hypersparse import hypersparse

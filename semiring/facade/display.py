@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..devices import dispatched
-from ..engines.residency import entries_between, resident_rows
+from ..engines.rows.residency import entries_between, resident_rows
 from ..formats import Bitmap, IndexList
 from ..memory.arrays import to_host
 

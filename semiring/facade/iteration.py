@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from ..engines.residency import listed_or_resident
+from ..engines.rows.residency import listed_or_resident
 from ..formats import HyperPattern, IndexList
 from ..formats.hypersparse import hypersparse
 from ..formats.parts import whole_of

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from ..engines.residency import listed_or_resident, resident
+from ..engines.rows.residency import listed_or_resident, resident
 from ..exceptions import InvalidFormat, OutputNotEmpty
 from ..formats.parts import whole_of
 from ..memory.allocation import allocating

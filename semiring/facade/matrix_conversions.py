@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from ..config import default_device
-from ..engines.bitmap.rows import bits_of
-from ..engines.residency import listed_or_resident
+from ..engines.rows.bits import bits_of
+from ..engines.rows.residency import listed_or_resident
 from ..exceptions import DimensionMismatch
 from ..formats import CSR, BitmapPattern, HyperPattern
 from ..formats.bitmap import bit_count, cleared

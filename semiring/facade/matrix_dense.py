@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..devices import local_device
-from ..engines.bitmap.rows import bits_of
-from ..engines.residency import resident
+from ..engines.rows.bits import bits_of
+from ..engines.rows.residency import resident
 from ..engines.sliced.dense_rows import dense_matrix, is_dense
 from ..exceptions import InvalidType, InvalidValue
 from ..formats import CSR, BitmapPattern, array_module, dense_values, device_of, is_bitmap

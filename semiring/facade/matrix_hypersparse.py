@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..devices import local_device
-from ..engines.residency import listed_or_resident
+from ..engines.rows.residency import listed_or_resident
 from ..exceptions import InvalidFormat
 from ..formats import CSR, HyperPattern
 from ..formats.hypersparse import hypersparse, listed_rows, settled, wrong_list

@@ -29,7 +29,7 @@ from ..dtypes import largest
 from ..engines import registry
 from ..engines.direction import derives_transpose
 from ..engines.iso_results import POSITIONS
-from ..engines.residency import is_resident
+from ..engines.rows.residency import is_resident
 from ..engines.spec import Closure, ClosureResult, ReduceScalar, scalar_value
 from ..exceptions import ConvergenceFailure, DimensionMismatch, DomainMismatch, InvalidValue, NotSupported
 from ..formats import CSR, IndexList, VectorStore

@@ -16,7 +16,7 @@ from ..config import config
 from ..dtypes import largest
 from ..engines import registry
 from ..engines.direction import derives_transpose
-from ..engines.residency import is_resident
+from ..engines.rows.residency import is_resident
 from ..engines.spec_batched import ClosureMany, ClosureManyResult
 from ..exceptions import DimensionMismatch, IndexOutOfBound, InvalidValue
 from ..formats import CSR, structure_only

@@ -7,7 +7,7 @@ from typing import Any, cast
 from ..config import config
 from ..engines import registry
 from ..engines.operands import Index
-from ..engines.residency import resident
+from ..engines.rows.residency import resident
 from ..engines.spec_batched import ClosureRows, ClosureRowsResult
 from ..exceptions import ConvergenceFailure, DimensionMismatch
 from ..formats import CSR, VectorStore

@@ -23,12 +23,12 @@ import numpy as np
 from .. import dtypes
 from ..config import engine_for
 from ..engines import recording, registry
-from ..engines.bitmap.rows import bits_of
 from ..engines.expression_numpy import cast as cast_values
 from ..engines.expression_numpy import evaluate
 from ..engines.iso_results import POSITIONS
 from ..engines.operands import Mask
-from ..engines.residency import listed_or_resident
+from ..engines.rows.bits import bits_of
+from ..engines.rows.residency import listed_or_resident
 from ..engines.spec import Keep
 from ..formats import CSR, Array, Bitmap, Count, IndexList, Store, dense_values, index_dtype, is_bitmap, with_values
 from ..formats.bitmap import bits_shaped

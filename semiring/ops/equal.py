@@ -9,9 +9,9 @@ import numpy as np
 from ..devices import dispatched
 from ..engines import traced
 from ..engines.bitmap.vectors import flat
-from ..engines.residency import listed_or_resident
-from ..engines.sliced.bounds import common_bounds
-from ..engines.sliced.row_slices import is_uncompressed, walk
+from ..engines.rows.bounds import common_bounds
+from ..engines.rows.residency import listed_or_resident
+from ..engines.rows.slices import is_uncompressed, walk
 from ..formats import CSR, Array, HyperPattern, StorageKind, Store, array_module, dense_values, is_bitmap
 from ..formats.hypersparse import hypersparse
 from ..memory.arrays import to_host

@@ -9,7 +9,7 @@ import numpy as np
 from ..devices import dispatched
 from ..engines import registry, traced
 from ..engines.operands import Index
-from ..engines.residency import columns_around, listed_or_resident
+from ..engines.rows.residency import columns_around, listed_or_resident
 from ..engines.spec import ExtractMatrix, ExtractRow, ExtractVector
 from ..formats import (
     CSR,

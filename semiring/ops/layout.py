@@ -17,7 +17,7 @@ from ..config import engine_for
 from ..devices import dispatched, in_parts
 from ..engines import registry
 from ..engines.operands import Index
-from ..engines.residency import listed_or_resident, resident
+from ..engines.rows.residency import listed_or_resident, resident
 from ..engines.spec_layout import Concat, Reshape
 from ..exceptions import DimensionMismatch, InvalidValue
 from ..formats import CSR, IndexList, VectorStore

@@ -6,7 +6,7 @@ from typing import Any
 
 from .. import operators
 from ..engines.operands import Rows
-from ..engines.residency import is_resident
+from ..engines.rows.residency import is_resident
 from ..engines.spec import Mxm
 from ..exceptions import DimensionMismatch, InvalidValue
 from ..formats import CSR

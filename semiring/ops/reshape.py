@@ -10,7 +10,7 @@ from .. import operators
 from ..devices import dispatched
 from ..engines import registry
 from ..engines.operands import Index
-from ..engines.residency import listed_or_resident
+from ..engines.rows.residency import listed_or_resident
 from ..engines.spec import BuildMatrix, ExtractMatrix, ExtractVector, ReduceRows
 from ..exceptions import DimensionMismatch
 from ..formats import CSR, Full, HyperPattern, IndexList, Pattern, VectorStore, array_module, index_dtype

@@ -18,9 +18,9 @@ from types import SimpleNamespace
 from typing import Any
 
 from ..engines import registry
-from ..engines.bitmap.rows import with_bits
 from ..engines.iso_results import POSITIONS
 from ..engines.operands import Mask, simplified
+from ..engines.rows.bits import with_bits
 from ..engines.spec_write import UpdateMatrix, UpdateVector
 from ..exceptions import OutOfMemory
 from ..formats import (

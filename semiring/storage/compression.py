@@ -10,10 +10,10 @@ import numpy as np
 from ..config import engine_for
 from ..devices import dispatched
 from ..engines import registry
-from ..engines.bitmap.rows import rows_of, with_bits
 from ..engines.encoding import Encoder, measured
-from ..engines.residency import is_resident, resident
-from ..engines.sliced.bounds import slice_bounds
+from ..engines.rows.bits import rows_of, with_bits
+from ..engines.rows.bounds import slice_bounds
+from ..engines.rows.residency import is_resident, resident
 from ..engines.spec_storage import Encode, MeasureCompressed, Slices
 from ..exceptions import InvalidValue
 from ..formats import (

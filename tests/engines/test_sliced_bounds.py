@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from semiring.config import config
-from semiring.engines.sliced.bounds import SLICE, WORD, common_bounds, most, slice_bounds
+from semiring.engines.rows.bounds import SLICE, WORD, common_bounds, most, slice_bounds
 from semiring.formats import Pattern, index_dtype
 from semiring.memory.arrays import to_host
 from tests.compare import device_for

@@ -13,7 +13,7 @@ import pytest
 import semiring as sr
 from semiring import Matrix, Scalar, Vector
 from semiring import exceptions as ex
-from semiring.engines.residency import entries_between
+from semiring.engines.rows.residency import entries_between
 from semiring.operators import table
 from semiring.operators.near_names import MEANT
 

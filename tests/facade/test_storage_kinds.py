@@ -10,7 +10,8 @@ import pytest
 
 import semiring as sr
 from semiring.algorithms import bfs_levels, bfs_parents, connected_components, pagerank, sssp
-from semiring.engines.sliced import entrywise, row_slices
+from semiring.engines.rows import slices
+from semiring.engines.sliced import entrywise
 from semiring.exceptions import DimensionMismatch, OutOfMemory
 from tests.storage_kinds import KINDS, in_kind, small_slices
 
@@ -195,8 +196,8 @@ def test_failures_leave_their_target(formed: Any, engine: str, monkeypatch: pyte
     def nothing_fits(operation: str, device: str, count: int, *, hint: str = "") -> None:
         raise OutOfMemory(f"{operation}: {hint}")
 
-    monkeypatch.setattr(row_slices, "require", nothing_fits)
-    if not row_slices.is_uncompressed(a.store):
+    monkeypatch.setattr(slices, "require", nothing_fits)
+    if not slices.is_uncompressed(a.store):
         with pytest.raises(OutOfMemory, match=r"transpose: .* uncompressed rows"):
             target(accum="plus") << a.T
     assert target.isequal(before)

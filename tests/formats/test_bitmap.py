@@ -12,7 +12,7 @@ import pytest
 import semiring as sr
 from semiring import Matrix, Vector
 from semiring.config import config
-from semiring.engines.residency import entries_between, resident_rows
+from semiring.engines.rows.residency import entries_between, resident_rows
 from semiring.exceptions import InvalidFormat, InvalidValue
 from semiring.formats import BitmapPattern
 from semiring.memory.arrays import to_host

@@ -13,7 +13,7 @@ import pytest
 
 import semiring as sr
 from semiring import Matrix
-from semiring.engines.sliced.bounds import SLICE
+from semiring.engines.rows.bounds import SLICE
 from semiring.exceptions import InvalidValue
 from semiring.formats import CODECS, PLACEMENTS
 from semiring.memory.arrays import to_host

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from semiring.engines.residency import resident, resident_rows
+from semiring.engines.rows.residency import resident, resident_rows
 from semiring.exceptions import InvalidValue
 from semiring.formats import CSR, Array, HyperPattern, array_module, device_of, is_bitmap, structure_only
 from semiring.memory.arrays import to_host

@@ -15,7 +15,7 @@ from ...dtypes import BOOL, FP64
 from ...engines import registry
 from ...engines.expression_numpy import FUNCTIONS
 from ...engines.operands import Index
-from ...engines.residency import resident
+from ...engines.rows.residency import resident
 from ...engines.spec_vote import LocalMoving, Vote, key_of_pass
 from ...formats import CSR, Array, Full, array_module, dense_values, index_dtype, structure_only
 from ...memory.arrays import to_device

@@ -17,10 +17,10 @@ from .. import recording, registry
 from ..iso_results import POSITIONS, cast_value
 from ..operands import Mask, Rows
 from ..registry import bitmap_rule
+from ..rows.bits import bits_of, listed, with_bits
 from ..spec import Apply, Convert, Ewise, Keep, Mxv, Outside, ReduceRows, ReduceScalar, ScalarResult, Select
 from ..spec_write import WriteMatrix, WriteVector
 from .rewriting import rows_first
-from .rows import bits_of, listed, with_bits
 from .vectors import flat, flat_mask, members, shaped
 
 

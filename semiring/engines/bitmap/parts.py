@@ -13,11 +13,11 @@ from ...memory.arrays import to_host
 from .. import registry
 from ..operands import Index
 from ..registry import bitmap_rule
+from ..rows.bits import bits_of, row_range
 from ..sliced.dense_rows import dense_matrix
 from ..spec import ExtractMatrix, ExtractRow, ExtractVector, IsSymmetric, Transpose
 from ..spec_storage import Slices
 from .elementwise import note
-from .rows import bits_of, row_range
 from .vectors import members, shaped
 
 # A part of at least one position in so many is read from arrays of all positions.

@@ -11,9 +11,9 @@ from ...formats.bitmap import BitmapPattern
 from .. import recording, registry
 from ..operands import Mask, Rows, Spec
 from ..registry import bitmap_rule, slicing_rule
-from ..sliced.row_slices import run_masked
+from ..rows.bits import rows_of
+from ..rows.slices import run_masked
 from ..spec import Mxm, Mxv
-from .rows import rows_of
 
 
 def _reads_rows(q: Spec, engine: str) -> bool:

@@ -13,9 +13,9 @@ from ...formats.full import every_row_full
 from ...formats.placement import place
 from .. import registry
 from ..operands import Index, Mask
-from ..residency import resident
+from ..rows.bits import bits_of, list_of_rows, listed, rows_of_list
+from ..rows.residency import resident
 from ..spec import Convert
-from .rows import bits_of, list_of_rows, listed, rows_of_list
 
 
 def flat(a: Any, engine: str) -> VectorStore:

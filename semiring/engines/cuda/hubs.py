@@ -13,7 +13,7 @@ from ...formats.tiles import column_bits
 from ...memory.budget import free_device_memory
 from ..recording import note
 from ..registry import run
-from ..sliced.bounds import slice_bounds
+from ..rows.bounds import slice_bounds
 from ..spec_storage import Slices
 from . import compile_samples, tuning
 from .arguments import arguments

@@ -9,7 +9,7 @@ from ...formats.vectors import empty_vector
 from ...memory.budget import free_device_memory
 from ..iso_results import mxv_value
 from ..registry import ADDRESSABLE, implements, run
-from ..sliced.bounds import slice_bounds
+from ..rows.bounds import slice_bounds
 from ..spec import Convert, Mxv
 from . import tuning
 from .algebra import ring_facts

@@ -24,7 +24,7 @@ from ...formats.placement import place
 from ...memory.arrays import to_host
 from .. import registry
 from ..operands import Index, Mask, Rows
-from ..residency import resident
+from ..rows.residency import resident
 from ..spec import Convert, ExtractVector, Transpose
 
 INT64 = np.dtype(np.int64)

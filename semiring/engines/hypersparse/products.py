@@ -24,7 +24,7 @@ from .. import registry
 from ..iso_results import POSITIONS
 from ..operands import Rows
 from ..registry import hypersparse_rule
-from ..sliced.row_slices import run_masked
+from ..rows.slices import run_masked
 from ..spec import Closure, ClosureResult, IsSymmetric, Kronecker, Mxm, Mxv
 from .elementwise import note
 from .lists import (

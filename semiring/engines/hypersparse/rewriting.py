@@ -11,7 +11,7 @@ from ...formats import CSR, AnyPattern, HyperPattern, hypersparse, structure_onl
 from ...formats.hypersparse import with_all_rows
 from .. import recording, registry
 from ..operands import Mask, Rows, Spec
-from ..sliced.row_slices import run_masked
+from ..rows.slices import run_masked
 from ..spec import Mxm, Mxv
 
 

@@ -20,10 +20,10 @@ from ...operators.types import TypedBinary
 from .. import recording, registry
 from ..operands import Mask, Rows
 from ..registry import slicing_rule
+from ..rows.slices import drop_unread, is_uncompressed, uncompressed
 from ..spec import Closure, ClosureResult, Ewise, Keep, Mxv, Step
 from ..spec_batched import ClosureMany
 from .products import product, united
-from .row_slices import drop_unread, is_uncompressed, uncompressed
 from .vectors import converted
 
 Q = TypeVar("Q", Closure, ClosureMany)

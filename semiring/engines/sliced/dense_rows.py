@@ -24,7 +24,6 @@ from ...formats import (
     array_module,
     dense_values,
     index_dtype,
-    structure_only,
 )
 from ...formats.full import every_row_full
 from ...memory.arrays import device_of, to_device, to_host
@@ -33,12 +32,11 @@ from ...operators.types import TypedIndexUnary
 from .. import recording, registry
 from ..operands import Index, Mask
 from ..registry import slicing_rule
+from ..rows.bits import positions
 from ..spec import Apply, Ewise, ExtractMatrix, ExtractRow, Keep, Transpose
 from ..spec_storage import Slices
 
 _INT64 = np.dtype(np.int64)
-# The number of a position in row-major order; k is the number of columns.
-_PLACE = TypedIndexUnary("place", np.dtype(np.bool_), _INT64, _INT64, Expression("i * k + j"))
 
 
 @slicing_rule(Slices)
@@ -166,7 +164,7 @@ def _mixed(q: Ewise, dense: CSR, sparse: CSR, engine: str, *, dense_first: bool)
         alone = dense_values(registry.run(Ewise(*sides, q.op, "intersect"), engine))
     alone = array_module(dense.device).array(alone)  # a copy: an operator may return a side unchanged
     if sparse.nvals:
-        alone[places(sparse, engine)] = dense_values(both)
+        alone[positions(sparse, engine)] = dense_values(both)
     return CSR(dense.pattern, q.op.z, alone)
 
 
@@ -189,10 +187,4 @@ def _of_vector(done: VectorStore, pattern: AnyPattern, dtype: np.dtype[Any]) -> 
 def _at(dense: CSR, sparse: CSR, engine: str) -> Array:
     """Return the values of a dense matrix at the positions of a sparse one, in its order."""
     assert dense.values is not None
-    return dense.values[places(sparse, engine)]
-
-
-def places(a: CSR, engine: str) -> Array:
-    """Return i ncols + j, of int64, for each entry of uncompressed rows, in storage order."""
-    made = registry.run(Apply(structure_only(a.pattern), _PLACE, np.int64(a.ncols)), engine)
-    return dense_values(made)
+    return dense.values[positions(sparse, engine)]

@@ -10,11 +10,11 @@ from ...memory.arrays import device_of
 from .. import registry
 from ..operands import Mask
 from ..registry import slicing_rule
+from ..rows.bounds import common_bounds, entries_at, slice_bounds
+from ..rows.slices import is_uncompressed, note_slices, value_chunks, walk
 from ..spec import Apply, Ewise, Keep, Outside, Select
 from . import dense_rows
-from .bounds import common_bounds, entries_at, slice_bounds
 from .matrices import RowRanges, values_together
-from .row_slices import is_uncompressed, note_slices, value_chunks, walk
 
 
 @slicing_rule(Apply)

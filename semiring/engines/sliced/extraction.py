@@ -10,11 +10,11 @@ from ...formats import CSR, Array, VectorStore, array_module, index_dtype
 from .. import registry
 from ..operands import Index
 from ..registry import slicing_rule
+from ..rows.bounds import slice_bounds
+from ..rows.slices import note_slices, walk
 from ..spec import ExtractMatrix, ExtractRow
 from . import dense_rows
-from .bounds import slice_bounds
 from .matrices import RowRanges
-from .row_slices import note_slices, walk
 from .vectors import positions_below
 
 

@@ -12,9 +12,9 @@ from ...memory.arrays import to_host
 from .. import registry
 from ..operands import Index
 from ..registry import slicing_rule
+from ..rows.bounds import slice_bounds
+from ..rows.slices import RowSlice, note_slices, walk
 from ..spec import ExtractMatrix, Link
-from .bounds import slice_bounds
-from .row_slices import RowSlice, note_slices, walk
 
 
 @slicing_rule(Link)

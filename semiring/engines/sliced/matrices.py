@@ -9,7 +9,7 @@ import numpy as np
 
 from ...formats import CSR, Full, FullPattern, Pattern, array_module, dense_values, index_dtype
 from ...memory.allocation import require
-from .row_slices import RowSlice, same_iso
+from ..rows.slices import RowSlice, same_iso
 
 
 class RowRanges:

@@ -7,9 +7,9 @@ import numpy as np
 from ...formats import CSR, Pattern, array_module, index_dtype
 from ...memory.allocation import require
 from ..registry import run, slicing_rule
+from ..rows.bounds import slice_bounds
+from ..rows.slices import note_slices, walk
 from ..spec_storage import Permute
-from .bounds import slice_bounds
-from .row_slices import note_slices, walk
 
 
 @slicing_rule(Permute)

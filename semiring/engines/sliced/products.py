@@ -18,10 +18,10 @@ from .. import registry
 from ..direction import preset, reading_less
 from ..operands import Mask, Rows
 from ..registry import slicing_rule
+from ..rows.bounds import WORD, common_bounds, entries_at, slice_bounds
+from ..rows.slices import drop_unread, is_uncompressed, note_slices, run_masked, uncompressed, walk
 from ..spec import Ewise, Mxm, Mxv, Transpose
-from .bounds import WORD, common_bounds, entries_at, slice_bounds
 from .matrices import RowRanges
-from .row_slices import drop_unread, is_uncompressed, note_slices, run_masked, uncompressed, walk
 from .vectors import Listed, Part, admitted, converted, joined
 
 

@@ -18,10 +18,10 @@ from ...formats.placement import place
 from .. import recording, registry
 from ..operands import Mask, Rows, Spec
 from ..registry import slicing_rule
-from ..residency import is_resident
+from ..rows.residency import is_resident
+from ..rows.slices import require_copies, uncompressed
 from ..spec import ScatterMatrix, Transpose
 from . import dense_rows
-from .row_slices import require_copies, uncompressed
 
 _COPIED: Final = StorageKind("csr", "none", "device")  # the kind of uncompressed copies
 # Requests that are currently executed slice by slice: operation and matrices.

@@ -23,9 +23,9 @@ from ...formats.vectors import Uncounted, empty_vector
 from ...memory.arrays import to_host
 from .. import registry
 from ..operands import Mask
+from ..rows.bounds import WORD
+from ..rows.slices import same_iso
 from ..spec import Convert, Keep
-from .bounds import WORD
-from .row_slices import same_iso
 
 
 class Part(NamedTuple):

@@ -9,8 +9,8 @@ from typing import cast
 
 import numpy as np
 
-from ..config import engine_for
-from ..formats import (
+from ...config import engine_for
+from ...formats import (
     CSR,
     Array,
     BitmapPattern,
@@ -23,17 +23,17 @@ from ..formats import (
     is_bitmap,
     structure_only,
 )
-from ..formats.hypersparse import with_all_rows
-from ..formats.pattern import scalar_facts
-from ..formats.placement import place
-from ..formats.tiles import TILE, tile_count
-from ..memory.allocation import require
-from ..memory.arrays import to_host
-from ..memory.placement import placed
-from . import registry
-from .bitmap.rows import rows_of
-from .sliced.row_slices import uncompressed
-from .spec_storage import Slices
+from ...formats.hypersparse import with_all_rows
+from ...formats.pattern import scalar_facts
+from ...formats.placement import place
+from ...formats.tiles import TILE, tile_count
+from ...memory.allocation import require
+from ...memory.arrays import to_host
+from ...memory.placement import placed
+from .. import registry
+from ..spec_storage import Slices
+from .bits import rows_of
+from .slices import uncompressed
 
 # Rows whose list is searched on the host.
 _FEW = 4096

@@ -15,7 +15,9 @@ from ...formats import (
     Pattern,
     VectorStore,
     array_module,
+    dense_values,
     index_dtype,
+    structure_only,
     word_count,
 )
 from ...formats.bitmap import bit_count, bits_shaped
@@ -23,10 +25,15 @@ from ...formats.pattern import scalar_facts
 from ...formats.placement import place
 from ...memory.allocation import require
 from ...memory.arrays import to_device
+from ...operators.expression import Expression
+from ...operators.types import TypedIndexUnary
 from .. import registry
 from ..operands import Index
-from ..sliced.dense_rows import places
-from ..spec import Convert, ExtractVector
+from ..spec import Apply, Convert, ExtractVector
+
+_INT64 = np.dtype(np.int64)
+# The number of a position in row-major order; k is the number of columns.
+_POSITION = TypedIndexUnary("position", np.dtype(np.bool_), _INT64, _INT64, Expression("i * k + j"))
 
 
 def bits_of(a: CSR) -> Bitmap:
@@ -78,7 +85,12 @@ def rows_of_list(u: IndexList, shape: tuple[int, int]) -> CSR:
 def list_of_rows(a: CSR, engine: str) -> IndexList:
     """Return uncompressed rows in the memory of the device as an index list of positions i ncols + j."""
     size = a.nrows * a.ncols
-    return IndexList(size, a.dtype, places(a, engine).astype(index_dtype(size), copy=False), a.values, a.iso)
+    return IndexList(size, a.dtype, positions(a, engine).astype(index_dtype(size), copy=False), a.values, a.iso)
+
+
+def positions(a: CSR, engine: str) -> Array:
+    """Return i ncols + j, of int64, for each entry of uncompressed rows, in storage order."""
+    return dense_values(registry.run(Apply(structure_only(a.pattern), _POSITION, np.int64(a.ncols)), engine))
 
 
 def with_bits(a: CSR, engine: str, operation: str = "convert") -> CSR:

@@ -1,0 +1,1 @@
+"""Rows of any storage kind: their slices, those of bitmaps, and uncompressed rows in device memory."""
