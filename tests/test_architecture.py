@@ -71,8 +71,8 @@ PRIVATE_IN_BRIDGES: dict[str, tuple[tuple[str, ...], str]] = {
 DRAWING_METHODS = {"semiring.facade.plots", "semiring.facade.interop"}
 # The engines. None imports another, so that each can be compared with the next.
 ENGINES = {"reference", "cpu", "cuda"}
-# The rooms of `engines`, each above those that it imports: what all share, rows of any storage kind, the engines and the
-# rules, and the rules that use another rule.
+# The packages of `engines`, each above those that it imports: what all share, rows of any storage kind, engines and
+# rules, and rules that use another rule.
 ENGINE_ROOMS = {"": 0, "rows": 1, **dict.fromkeys((*ENGINES, "sliced"), 2), "bitmap": 3, "hypersparse": 3}
 # The libraries that execute on a device.
 DRIVERS = {"cupy", "cupyx", "cupy_backends", "numba"}

@@ -41,7 +41,7 @@ def _explain_positional_errors(function: Callable[P, Matrix]) -> Callable[P, Mat
     keywords = [f"{item.name}=" for item in parameters if item.kind is item.KEYWORD_ONLY]
 
     @wraps(function)
-    def called(*args: P.args, **kwargs: P.kwargs) -> Matrix:
+    def generated(*args: P.args, **kwargs: P.kwargs) -> Matrix:
         if len(args) > len(positional):
             raise TypeError(
                 f"{function.__name__}: expected {' and '.join(positional)} by position and {' '.join(keywords)} by "
@@ -49,7 +49,7 @@ def _explain_positional_errors(function: Callable[P, Matrix]) -> Callable[P, Mat
             )
         return function(*args, **kwargs)
 
-    return called
+    return generated
 
 
 @_explain_positional_errors

@@ -163,7 +163,7 @@ def reports_memory(function: Callable[P, R], name: str | None = None) -> Callabl
     operation = (name or function.__name__).strip("_")
 
     @wraps(function)
-    def called(*args: P.args, **kwargs: P.kwargs) -> R:
+    def reporting(*args: P.args, **kwargs: P.kwargs) -> R:
         try:
             return function(*args, **kwargs)
         except Exception as error:
@@ -171,7 +171,7 @@ def reports_memory(function: Callable[P, R], name: str | None = None) -> Callabl
                 raise out_of_memory(operation, "cpu", error) from error
             raise
 
-    return called
+    return reporting
 
 
 def methods_report_memory(cls: type[C]) -> type[C]:
@@ -231,16 +231,16 @@ def _error(
     held: int | None = None,
     needed: int | None = None,
 ) -> OutOfMemory:
-    told = (
+    amounts = (
         ("asked for {:,} bytes", asked),
         ("free are {:,} bytes" if held is None else "free were {:,} bytes", free),
         ("held {:,} bytes", held),
         ("needed in all about {:,} bytes", needed),
     )
     device = local_device(device)
-    amounts = ", ".join(text.format(count) for text, count in told if count is not None)
+    stated = ", ".join(text.format(count) for text, count in amounts if count is not None)
     return OutOfMemory(
-        f"{operation}: out of memory on {device}{f' ({amounts})' if amounts else ''}; {hint or _HELP[device]}",
+        f"{operation}: out of memory on {device}{f' ({stated})' if stated else ''}; {hint or _HELP[device]}",
         asked_bytes=asked,
         free_bytes=free,
         held_bytes=held,

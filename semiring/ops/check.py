@@ -26,7 +26,7 @@ def one_device(operation: str, device: str, *stores: Any) -> str:
             hint = "move one with .to('cuda') or .to('cpu')"
             if in_parts(device, store.device):
                 hint = ".to(grid.device) divides one over the grid, .to('cpu') gathers one"
-            raise DeviceMismatch(f"{operation}: operands live on {device} and {store.device}; {hint}")
+            raise DeviceMismatch(f"{operation}: operands are on {device} and {store.device}; {hint}")
     return device
 
 

@@ -29,7 +29,7 @@ def treefix(parent: VectorStore, values: VectorStore, monoid: Any, *, towards: s
         raise InvalidValue(f"treefix: towards is 'roots' or 'leaves', got {towards!r}")
     typed = operators.lookup_monoid(monoid).typed(values.dtype)
     if typed.is_any:
-        raise DomainMismatch("treefix: any value of a path is no sum of it; use min, max, plus, ...")
+        raise DomainMismatch("treefix: the monoid any is not supported; use min, max, plus, ...")
     engine = check.engine_of("treefix", parent, values)
     n = parent.size
     if values.size != n:

@@ -142,7 +142,7 @@ def permutation(name: str, given: Any, size: int, device: str) -> Array:
     """
     if isinstance(given, VectorStore):
         if given.device != device:
-            raise DeviceMismatch(f"{name} lives on {given.device}, the matrix on {device}; move one with .to()")
+            raise DeviceMismatch(f"{name} is on {given.device}, the matrix on {device}; move one with .to()")
         if given.nvals != given.size:
             raise InvalidValue(f"{name} must be full; {given.nvals} of {given.size} are present")
         array = as_indices(name, dense_values(whole_of(given)))

@@ -65,9 +65,7 @@ def positions(value: Any, size: int, axis: str, device: str) -> Index:
         return cast(Index, traced.current().index(value, size))
     if isinstance(value, VectorStore):
         if value.device != device:
-            raise DeviceMismatch(
-                f"{axis}: the index lives on {value.device}, the object on {device}; move one with .to()"
-            )
+            raise DeviceMismatch(f"{axis}: the index is on {value.device}, the object on {device}; move one with .to()")
         return index_of_vector(value, size, axis)
     if isinstance(value, (list, tuple)):
         value = np.asarray(value, dtype=None if value else np.int64)

@@ -1,4 +1,4 @@
-"""A cycle of negative weight, from distances that never settle.
+"""A cycle of negative weight, from distances that do not converge.
 
 In each round  d = min(d, d A)  every vertex that improves gets the predecessor from which it did.  While there is a
 negative cycle that the distances reach, they fall without bound, so the predecessors must form a cycle at some time: as

@@ -68,13 +68,13 @@ def in_place_of(
         first = next(iter(inspect.signature(ours).parameters))
 
         @functools.wraps(ours)
-        def called(*arguments: P.args, **named: P.kwargs) -> R:
+        def either(*arguments: P.args, **named: P.kwargs) -> R:
             graph: Any = arguments[0] if arguments else named.get(first)
             if not is_on_gpu(graph) and (not _accepted(graph, formats) or (graph.size < least and Policy.by_time)):
                 return theirs(*arguments, **named)  # type: ignore[no-any-return]
             return ours(*arguments, **named)
 
-        return called
+        return either
 
     return decorate
 
@@ -91,13 +91,13 @@ def on_the_host(theirs: Callable[..., Any]) -> Callable[[Callable[P, R]], Callab
 
     def decorate(ours: Callable[P, R]) -> Callable[P, R]:
         @functools.wraps(ours)
-        def called(*arguments: P.args, **named: P.kwargs) -> R:
+        def copying(*arguments: P.args, **named: P.kwargs) -> R:
             if not any(map(is_on_gpu, (*arguments, *named.values()))):
                 return theirs(*arguments, **named)  # type: ignore[no-any-return]
             near = [downloaded(one) for one in arguments]
             return uploaded(theirs(*near, **{name: downloaded(one) for name, one in named.items()}))  # type: ignore[no-any-return]
 
-        return called
+        return copying
 
     return decorate
 
@@ -107,12 +107,12 @@ def not_on_gpu(theirs: Callable[..., Any], reason: str) -> Callable[[Callable[P,
 
     def decorate(ours: Callable[P, R]) -> Callable[P, R]:
         @functools.wraps(ours)
-        def called(*arguments: P.args, **named: P.kwargs) -> R:
+        def refusing(*arguments: P.args, **named: P.kwargs) -> R:
             if any(map(is_on_gpu, (*arguments, *named.values()))):
                 raise NotSupported(f"{ours.__name__}: {reason}")
             return theirs(*arguments, **named)  # type: ignore[no-any-return]
 
-        return called
+        return refusing
 
     return decorate
 

@@ -74,7 +74,7 @@ def _check_tiles(pattern: CompressedPattern, prologue: str) -> None:
     if base != _NONE:
         raise InvalidFormat(f"base[{base}] is not the column of entry {base * TILE}, as the stream has it")
     if middle != _NONE:
-        raise InvalidFormat(f"stream: tile {middle} says another column of entry 64 than its gaps lead to")
+        raise InvalidFormat(f"stream: tile {middle} has a stored column 64 that differs from the decoded one")
     if entry != _NONE:
         raise InvalidFormat(
             f"stream: the column of entry {entry} is out of place; expected ascending columns of a row below "
