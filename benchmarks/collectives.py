@@ -59,8 +59,8 @@ def pieces(grid: Grid) -> dict[str, Any]:
     few = Vector.from_coo([3, 50], 1.5, size=64, device=grid.local)
     some = Vector.from_dense(np.arange(64.0), device=grid.local)
     return {
-        "a piece with 2 entries": encoded(few.store, grid.all),
-        "a piece with 64 entries": encoded(some.store, grid.all),
+        "a piece with 2 entries": encoded(few.store, grid.comm),
+        "a piece with 64 entries": encoded(some.store, grid.comm),
     }
 
 
@@ -72,7 +72,7 @@ def main() -> None:
     parser.add_argument("--calls", type=int, default=300)
     options = parser.parse_args()
     grid = Grid(shape=options.shape, device=options.device)
-    group, calls = grid.all, options.calls
+    group, calls = grid.comm, options.calls
 
     def show(name: str, microseconds: float) -> None:
         if grid.rank == 0:
@@ -82,11 +82,11 @@ def main() -> None:
         print(facts(options.device))
         print(f"{grid.size} processes, {grid.device}; microseconds")
     for name, message in {**messages(grid), **pieces(grid)}.items():
-        show(f"gather_all: {name}", shortest(lambda message=message: group.gather_all(message), calls))  # type: ignore[misc]
+        show(f"allgather: {name}", shortest(lambda message=message: group.allgather(message), calls))  # type: ignore[misc]
         if name.startswith(("an array", "a piece")):
             each = [message] * grid.size
-            show(f"exchange:   {name}", shortest(lambda each=each: group.exchange(each), calls))  # type: ignore[misc]
-    show("joint: a function that does nothing", shortest(lambda: grid.joint(_nothing), calls))
+            show(f"alltoall:   {name}", shortest(lambda each=each: group.alltoall(each), calls))  # type: ignore[misc]
+    show("collective_call: a function that does nothing", shortest(lambda: grid.collective_call(_nothing), calls))
 
     path = random.path(LEVELS, grid=grid)
     small = random.rmat(8, 8, grid=grid, seed=1)

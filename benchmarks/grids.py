@@ -153,16 +153,16 @@ class Clock:
         taken: list[float] = []
         for number in range(runs + 1):
             result = None
-            self.grid.all.barrier()
+            self.grid.comm.barrier()
             start = time.perf_counter()
             if takes_part:
                 result = call()
                 self._synchronize()
-            self.grid.all.barrier()
+            self.grid.comm.barrier()
             spent = 1e3 * (time.perf_counter() - start)
             check(result)
             if number:
-                taken.append(max(self.grid.all.gather_all(spent)))
+                taken.append(max(self.grid.comm.allgather(spent)))
         return Samples(tuple(taken))
 
 
@@ -197,7 +197,7 @@ def measured(program: Program, scale: int, grid: distributed.Grid, runs: int, *,
         program.valid(A, sources, result)
         found = result.to(grid.local) if both else None
         wrong = expected is not None and not same(found, expected)
-        assert not any(grid.all.gather_all(wrong)), "the result on the grid is not that of one process"
+        assert not any(grid.comm.allgather(wrong)), "the result on the grid is not that of one process"
 
     on_grid = clock.time(lambda: program.run(A, sources), runs, check, takes_part=True)
     return on_grid.divided(program.parts), *(alone.divided(program.parts) for alone in times)

@@ -4,7 +4,7 @@
     semiring launch -n 2 -m benchmarks.messages --transports mpi --device cpu
 
 Each row is a collective of arrays of one size: `exchange`, in which every process sends each other one an array of its
-own, and `gather_all`, in which it sends one array to all.  A time is that of one of many calls in a row, from a barrier
+own, and `allgather`, in which it sends one array to all.  A time is that of one of many calls in a row, from a barrier
 until the last process has synchronized with its GPU.  The arrays that arrived in the last call of a run are compared
 with what was sent.  The first of the ways that is there is the row, the others are beside it.
 """
@@ -47,24 +47,24 @@ def connected(transport: str, inner: Communicator, device: str) -> Communicator 
         return None
     if transport == "peer":
         return peer.PeerCommunicator(inner) if peer.usable(inner) else None
-    return nccl.NcclCommunicator(inner) if nccl.usable(inner.gather_all(nccl.place())) else None
+    return nccl.NcclCommunicator(inner) if nccl.usable(inner.allgather(nccl.device_info())) else None
 
 
 def exchanged(group: Communicator, arrays: Any, size: int) -> Callable[[], Any]:
     """Return a call in which each process sends each other one an array of its own."""
     sent = [arrays.full(size, target, np.uint8) for target in range(group.size)]
-    return lambda: group.exchange(sent)
+    return lambda: group.alltoall(sent)
 
 
 def gathered(group: Communicator, arrays: Any, size: int) -> Callable[[], Any]:
     """Return a call in which each process sends one array to all."""
     sent = arrays.full(size, group.rank, np.uint8)
-    return lambda: group.gather_all(sent)
+    return lambda: group.allgather(sent)
 
 
 CALLS: Mapping[str, Callable[[Communicator, Any, int], Callable[[], Any]]] = {
     "exchange": exchanged,
-    "gather_all": gathered,
+    "allgather": gathered,
 }
 
 
@@ -99,7 +99,7 @@ def main() -> int:
     device = given.device or ("cuda" if sr.cuda_available() else "cpu")
     grid = distributed.Grid(world(), device=device)
     clock = Clock(grid)
-    groups = {name: connected(name, grid.all, device) for name in given.transports}
+    groups = {name: connected(name, grid.comm, device) for name in given.transports}
     report = Report(f"messages-{grid.size}", device, given.out) if grid.rank == 0 else None
     for name in CALLS:
         for size_name in given.sizes:

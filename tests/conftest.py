@@ -99,7 +99,7 @@ def pytest_configure(config: pytest.Config) -> None:
         config.option.seed = getattr(config, "workerinput", {}).get("seed", drawn)
     grid = ranks.start(config.getoption("--ranks"), config.getoption("--engine"))
     if grid is not None:
-        config.option.seed = grid.all.broadcast(config.option.seed, 0)
+        config.option.seed = grid.comm.bcast(config.option.seed, 0)
     sampling.seed = config.getoption("--seed")
     sampling.exhaustive = config.getoption("--exhaustive")
     sampling.engine = config.getoption("--engine")

@@ -114,7 +114,7 @@ def _by_processes(grid: distributed.Grid, body: Callable[[], Any]) -> None:
         body()
     except (Exception, pytest.skip.Exception, pytest.fail.Exception) as error:
         outcome = error
-    if grid.all.broken:
+    if grid.comm.broken:
         pytest.exit(f"the ranks have made different calls: {outcome}", returncode=1)
     skipped = isinstance(outcome, pytest.skip.Exception)
 
@@ -123,7 +123,7 @@ def _by_processes(grid: distributed.Grid, body: Callable[[], Any]) -> None:
             raise outcome if isinstance(outcome, Exception) else AssertionError(str(outcome))
 
     try:
-        grid.together(ended)
+        grid.run_then_barrier(ended)
     except Exception:
         if outcome is None or skipped:
             raise  # the error of another rank

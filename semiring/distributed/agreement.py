@@ -25,13 +25,13 @@ from ..exceptions import SemiringError
 from . import call_ids
 from .communicator import Communicator, Failed
 
-__all__ = ["Agreed", "Agreement", "Described", "jointly"]
+__all__ = ["Agreed", "Agreement", "ErrorRecord", "collective"]
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 
-class Described(NamedTuple):
+class ErrorRecord(NamedTuple):
     """What is sent of an error: the rank where it was raised, its class and message, and what else it holds.
 
     number, file: of an OSError.  data: the attributes of an error of this package that are numbers or text.
@@ -46,7 +46,7 @@ class Described(NamedTuple):
 
 
 class Agreed(NamedTuple):
-    """What a joint call returns in place of its result, if its last step was a collective of all processes.
+    """What a collective call returns in place of its result, if its last step was a collective of all processes.
 
     Each of them has received the same by it, and computes the result from that alone.
     """
@@ -64,7 +64,7 @@ class Agreement:
         self._everyone, self._groups = everyone, (everyone, *groups)
         self._inside = False
 
-    def joint(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    def collective_call(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Return what the function returns; if it raises on a process, raise on all of them.  Collective.
 
         Inside of another such call it is the function alone, whose error is that of the outer call.
@@ -79,7 +79,7 @@ class Agreement:
             made = function(*args, **kwargs)
             if type(made) is Agreed:
                 return cast(T, made.result)
-            self._everyone.gather_all(None)
+            self._everyone.allgather(None)
             return cast(T, made)
         except Exception as error:
             self._raise_on_all(error)
@@ -87,15 +87,15 @@ class Agreement:
             call_ids.leave()
             self._inside = False
 
-    def together(self, function: Callable[[], T]) -> T:
+    def run_then_barrier(self, function: Callable[[], T]) -> T:
         """Return ``function()`` once all processes have returned from it.  Collective.
 
         If it raises on one, none goes on: inside of another call the error is raised on all at the end of that one.
         """
         if not self._inside:
-            return self.joint(function)
+            return self.collective_call(function)
         made = function()
-        self._everyone.gather_all(None)
+        self._everyone.allgather(None)
         return made
 
     def _raise_on_all(self, error: Exception) -> NoReturn:
@@ -103,51 +103,51 @@ class Agreement:
         if any(group.broken for group in self._groups):
             raise error
         arrived = error if isinstance(error, Failed) else None
-        sent = described(error, self._everyone.rank) if arrived is None else arrived.first
+        sent = describe_error(error, self._everyone.rank) if arrived is None else arrived.first
         waits = [(group, group.report(sent)) for group in self._groups if arrived is None or group is not arrived.group]
         try:
             found = {id(group): wait() for group, wait in waits}
         except Exception:
             # The others make another call: that is reported by them, and this error by this process.
-            raise error if arrived is None else again(arrived.first, self._everyone.size) from None
+            raise error if arrived is None else rebuild_error(arrived.first, self._everyone.size) from None
         errors = (
             arrived.errors if arrived is not None and arrived.group is self._everyone else found[id(self._everyone)]
         )
         first = min((each for each in errors if each is not None), key=lambda each: each.rank)
         if all(each is not None and each == first._replace(rank=rank) for rank, each in enumerate(errors)):
             raise error  # the same on all
-        raise again(first, self._everyone.size) from (None if arrived is not None else error)
+        raise rebuild_error(first, self._everyone.size) from (None if arrived is not None else error)
 
 
-def jointly(function: Callable[P, T]) -> Callable[P, T]:
-    """Make a function with an argument `grid` a joint call of that grid."""
+def collective(function: Callable[P, T]) -> Callable[P, T]:
+    """Make a function with an argument `grid` a collective call of that grid."""
     signature = inspect.signature(function)
 
     @functools.wraps(function)
-    def called(*args: P.args, **kwargs: P.kwargs) -> T:
+    def collective_function(*args: P.args, **kwargs: P.kwargs) -> T:
         grid: Any = kwargs["grid"] if "grid" in kwargs else signature.bind(*args, **kwargs).arguments["grid"]
-        made: T = grid.joint(function, *args, **kwargs)
+        made: T = grid.collective_call(function, *args, **kwargs)
         return made
 
-    return called
+    return collective_function
 
 
-def described(error: Exception, rank: int) -> Described:
+def describe_error(error: Exception, rank: int) -> ErrorRecord:
     """Return what is sent of an error that was raised on this process."""
     data = {}
     if isinstance(error, SemiringError):
         data = {name: value for name, value in vars(error).items() if isinstance(value, (int, float, str, type(None)))}
     if isinstance(error, OSError) and error.errno is not None:
         file = None if error.filename is None else str(error.filename)
-        return Described(rank, OSError, error.strerror or str(error), error.errno, file, data)
+        return ErrorRecord(rank, OSError, error.strerror or str(error), error.errno, file, data)
     kind = next(base for base in type(error).__mro__ if _is_known(base))
     message = str(error.args[0]) if isinstance(error, KeyError) and len(error.args) == 1 else str(error)
     if kind is Exception and type(error) is not Exception:
         message = f"{type(error).__name__}: {message}"
-    return Described(rank, kind, message, None, None, data)
+    return ErrorRecord(rank, kind, message, None, None, data)
 
 
-def again(error: Described, size: int) -> BaseException:
+def rebuild_error(error: ErrorRecord, size: int) -> BaseException:
     """Return an error of another process, with its rank in the message."""
     text = f"{error.message} (rank {error.rank} of {size})"
     if error.number is not None:

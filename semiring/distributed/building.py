@@ -21,15 +21,15 @@ from ..memory.arrays import to_device
 from ..ops.build import bounded_indices, duplicate_operator, entry_values
 from ..ops.cast import cast_scalar
 from ..storage.coerce import as_indices, size_for, sizes, value_type
-from .agreement import jointly
+from .agreement import collective
 from .grid import Grid
 from .partition import vector
-from .routing import Triples, divided, repeated_position, routed
+from .routing import Triples, group_by_owner, repeated_position, routed
 
 __all__ = ["from_coo", "from_edgelist", "vector_from_coo"]
 
 
-@jointly
+@collective
 def from_coo(
     rows: Any,
     columns: Any,
@@ -81,7 +81,7 @@ def from_coo(
     return _from_triples("from_coo", grid, (rows, columns), values, dtype, shape, dup_op)
 
 
-@jointly
+@collective
 def from_edgelist(
     edges: Any,
     values: Any = None,
@@ -147,8 +147,8 @@ def from_edgelist(
             given = xp.concatenate([weights, weights[off]])
         return xp.concatenate([rows, cols[off]]), xp.concatenate([cols, rows[off]]), given
 
-    rows, cols, given = grid.together(parsed)
-    unvalued = grid.agreed(given is None)
+    rows, cols, given = grid.run_then_barrier(parsed)
+    unvalued = grid.all_reduce_and(given is None)
     dup_op = "any" if unvalued and dup_op is None else dup_op
     return _from_triples("from_edgelist", grid, (rows, cols), given, dtype, shape, dup_op, square=True)
 
@@ -177,9 +177,9 @@ def _from_triples(
         extent = (size_for(rows) if nrows is None else nrows, size_for(cols) if ncols is None else ncols)
         return rows, cols, given, value_type("values", given, dtype), extent
 
-    rows, cols, given, own, extent = grid.together(measured)
+    rows, cols, given, own, extent = grid.run_then_barrier(measured)
     chosen, iso = _agreed(grid, own, given, bool(rows.size))
-    extents = grid.all.gather_all(extent)
+    extents = grid.comm.allgather(extent)
     nrows, ncols = (max(sizes) for sizes in zip(*extents, strict=True))
     if square and shape is None:
         nrows = ncols = max(nrows, ncols)
@@ -190,15 +190,15 @@ def _from_triples(
         held, one = entry_values(given, int(i.size), chosen, grid.local)
         return Triples(i, j, held, one), duplicate_operator(dup_op, chosen)
 
-    triples, dup = grid.together(checked)
+    triples, dup = grid.run_then_barrier(checked)
     iso = None if dup_op not in (None, "any") else iso
-    return Matrix._new(grid.together(lambda: routed(grid, triples, (nrows, ncols), chosen, dup=dup, iso=iso)))
+    return Matrix._new(grid.run_then_barrier(lambda: routed(grid, triples, (nrows, ncols), chosen, dup=dup, iso=iso)))
 
 
 def _agreed(grid: Grid, dtype: Any, values: Any, filled: bool) -> tuple[np.dtype[Any], np.generic | None]:
     """Return the type that holds the values of all processes with entries, and the value that all of them share."""
     one = values.dtype.type(values) if values.ndim == 0 else None
-    found = grid.all.gather_all((dtype, one, filled))
+    found = grid.comm.allgather((dtype, one, filled))
     given = [each for each in found if each[2]] or found
     chosen = given[0][0]
     for other, _, _ in given[1:]:
@@ -207,7 +207,7 @@ def _agreed(grid: Grid, dtype: Any, values: Any, filled: bool) -> tuple[np.dtype
     return chosen, cast_scalar(given[0][1], chosen) if len(shared) == 1 and None not in shared else None
 
 
-@jointly
+@collective
 def vector_from_coo(
     indices: Any,
     values: Any = None,
@@ -257,9 +257,9 @@ def vector_from_coo(
         (extent,) = sizes("vector_from_coo", size, size=None) if size is not None else (size_for(found),)
         return found, given, value_type("values", given, dtype), extent
 
-    found, given, own, extent = grid.together(measured)
+    found, given, own, extent = grid.run_then_barrier(measured)
     chosen, _ = _agreed(grid, own, given, bool(found.size))
-    count = max(grid.all.gather_all(extent))
+    count = max(grid.comm.allgather(extent))
 
     def checked() -> tuple[Any, Any, Any]:
         held = bounded_indices("indices", found, count, grid.local).astype(np.int64)
@@ -268,7 +268,7 @@ def vector_from_coo(
             entries = array_module(grid.local).full(held.size, one, chosen)
         return held, entries, duplicate_operator(dup_op, chosen)
 
-    held, entries, dup = grid.together(checked)
+    held, entries, dup = grid.run_then_barrier(checked)
     return Vector._new(_sent_pairs(grid, count, held, entries, dup))
 
 
@@ -276,10 +276,10 @@ def _sent_pairs(grid: Grid, size: int, indices: Array, values: Array, dup: Any) 
     """Return the vector of the pairs that all processes have together.  Collective."""
     xp, dtype = array_module(grid.local), values.dtype
     bounds = xp.asarray([grid.piece(size, rank)[1] for rank in range(grid.size - 1)], dtype=np.int64)
-    order, ends = divided(indices, xp.searchsorted(bounds, indices, side="right"), grid.size, grid.local)
+    order, ends = group_by_owner(indices, xp.searchsorted(bounds, indices, side="right"), grid.size, grid.local)
     indices, values = indices[order], values[order]
     messages = [(indices[a:b], values[a:b]) if a < b else None for a, b in itertools.pairwise(ends)]
-    arrived = [part for part in grid.all.exchange(messages) if part is not None]
+    arrived = [part for part in grid.comm.alltoall(messages) if part is not None]
     first, last = grid.piece(size)
 
     def built() -> Any:
@@ -291,4 +291,4 @@ def _sent_pairs(grid: Grid, size: int, indices: Array, values: Array, dup: Any) 
         except DuplicateIndex:  # with the position in the piece
             raise repeated_position(positions) from None
 
-    return vector(grid, size, grid.together(built))
+    return vector(grid, size, grid.run_then_barrier(built))

@@ -35,7 +35,7 @@ def leave() -> None:
 
 
 def operation() -> str:
-    """Return the outermost function of `semiring.distributed` that is running: ``mxv``, ``gather``, ``Grid.total``.
+    """Return the outermost function of `semiring.distributed` that is running: ``mxv`` or ``Grid.all_reduce_sum``.
 
     It is the same on every process whose program makes the same calls.  Some microseconds.
     """
@@ -53,7 +53,7 @@ def operation() -> str:
     return found.removesuffix(".__init__")
 
 
-def place() -> str:
+def program_line() -> str:
     """Return the innermost line outside the library, such as ``program.py:12``; empty if there is none."""
     frame = _caller()
     while frame is not None:

@@ -121,7 +121,7 @@ class Checkpoint:
         >>> sr.distributed.run(2, program)[0]
         (7, 0.25, [1.5, 1.5, 1.5])
         """
-        self.grid.joint(self._save, step, state)
+        self.grid.collective_call(self._save, step, state)
 
     def _save(self, step: int, state: dict[str, Any]) -> None:
         grid = self.grid
@@ -139,14 +139,14 @@ class Checkpoint:
                 made_folder(self.path, "one of a checkpoint")
             return step.__index__(), numbers
 
-        number, numbers = grid.together(checked)
+        number, numbers = grid.run_then_barrier(checked)
         objects = {
             name: write_parts(value, self.path, grid, f"{at}-").content()
             for at, (name, value) in enumerate(state.items())
             if _is_object(value)
         }
         content = {"step": number, "numbers": numbers, "objects": objects}
-        grid.together(lambda: write_index(self.path, content) if grid.rank == 0 else None)
+        grid.run_then_barrier(lambda: write_index(self.path, content) if grid.rank == 0 else None)
         if grid.rank == 0:
             remove_others(self.path, files_of(content))
 
@@ -177,11 +177,11 @@ class Checkpoint:
         >>> sr.distributed.run(2, lambda grid: sr.distributed.Checkpoint("no.checkpoint", grid).load())
         [None, None]
         """
-        return self.grid.joint(self._load, verify)
+        return self.grid.collective_call(self._load, verify)
 
     def _load(self, verify: bool) -> Saved | None:
         grid, path = self.grid, os.path.join(self.path, INDEX)
-        if not grid.agreed(os.path.exists(path)):
+        if not grid.all_reduce_and(os.path.exists(path)):
             return None
 
         def described() -> tuple[int, dict[str, Any], dict[str, Any]]:
@@ -191,9 +191,9 @@ class Checkpoint:
                 raise InvalidFormat(f"{path}: expected a checkpoint: step, numbers and objects; found {sorted(found)}")
             return step, numbers, {name: checked_index(each, path) for name, each in objects.items()}
 
-        step, state, objects = grid.together(described)
+        step, state, objects = grid.run_then_barrier(described)
         for name, index in objects.items():
-            part, file, labels = grid.together(
+            part, file, labels = grid.run_then_barrier(
                 lambda index=index: read_part(self.path, index, grid, verify=verify)  # type: ignore[misc]
             )
             state[name] = set_label_sets(placed_part(grid, index, part, file, None, None), labels)

@@ -38,7 +38,7 @@ def check_in_shares(grid: Grid, name: str, store: Store) -> None:
         content = array.reshape(-1).view(np.uint8)
         begin, end = (content.size * k // grid.size for k in (grid.rank, grid.rank + 1))
         shares[section] = checksum(content[begin:end]), end - begin
-    found: list[dict[str, tuple[int, int]]] = grid.all.gather_all(shares)
+    found: list[dict[str, tuple[int, int]]] = grid.comm.allgather(shares)
     for section, expected in store.checksums.items():
         whole = 0
         for share in found:
@@ -48,7 +48,7 @@ def check_in_shares(grid: Grid, name: str, store: Store) -> None:
                 f"{name}: byte {store.offsets[section]}: expected section {section!r} to have the checksum "
                 f"{expected}, found another: the file is damaged"
             )
-    grid.together(lambda: check_labels(store.labels, name))
+    grid.run_then_barrier(lambda: check_labels(store.labels, name))
 
 
 def _product(a: int, b: int) -> int:

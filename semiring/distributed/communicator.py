@@ -1,6 +1,7 @@
-"""What a group of processes offers: two collectives, from which everything else is composed, and an account of traffic.
+"""What a group of processes offers: collectives, and counters of the traffic.
 
-`gather_all` gives every process what each of them holds; `exchange` gives every process what each of them has for it.
+The methods are named as those of mpi4py for objects.  `allgather` gives every process what each of them holds;
+`alltoall` gives every process what each of them has for it; the others are composed of these two.
 Messages are Python objects whose arrays are sent without a copy where the transport can; None is an empty message.
 Both are collective: every process of the group calls them, in the same order.  A process that cannot make the call of
 the others reports its error in place of a message (`report`); then the collective raises `Failed` on all of them.
@@ -71,11 +72,11 @@ class Communicator(ABC):
     direct: bool = False
 
     @abstractmethod
-    def _gather_all(self, message: Any) -> list[Any]:
+    def _allgather(self, message: Any) -> list[Any]:
         """Return the messages of all processes, by rank."""
 
     @abstractmethod
-    def _exchange(self, messages: Sequence[Any]) -> list[Any]:
+    def _alltoall(self, messages: Sequence[Any]) -> list[Any]:
         """Send message k to process k; return what each process had for this one."""
 
     @abstractmethod
@@ -95,7 +96,7 @@ class Communicator(ABC):
     def abort(self, message: str) -> None:
         """End all processes, with a message on standard error."""
 
-    def gather_all(self, message: Any) -> list[Any]:
+    def allgather(self, message: Any) -> list[Any]:
         """Return the messages of all processes, by rank.  Collective."""
         if self.size == 1:
             return [message]
@@ -104,9 +105,9 @@ class Communicator(ABC):
         if message is not None:
             traffic.messages += self.size - 1
             traffic.bytes += message_bytes(message) * (self.size - 1)
-        return self._timed(self._gather_all, message)
+        return self._timed(self._allgather, message)
 
-    def exchange(self, messages: Sequence[Any]) -> list[Any]:
+    def alltoall(self, messages: Sequence[Any]) -> list[Any]:
         """Send message k to process k, and return what each process had for this one, by rank.  Collective."""
         assert len(messages) == self.size
         if self.size == 1:
@@ -117,7 +118,7 @@ class Communicator(ABC):
             if message is not None and rank != self.rank:
                 traffic.messages += 1
                 traffic.bytes += message_bytes(message)
-        return self._timed(self._exchange, messages)
+        return self._timed(self._alltoall, messages)
 
     def report(self, error: Any) -> Callable[[], list[Any]]:
         """Send an error in place of the next message, which raises Failed on the processes that wait for it.
@@ -127,13 +128,13 @@ class Communicator(ABC):
         """
         return self._report(error) if self.size > 1 else lambda: [error]
 
-    def broadcast(self, message: Any, root: int) -> Any:
+    def bcast(self, message: Any, root: int) -> Any:
         """Return the message of process `root`.  Collective."""
-        return self.exchange([message if self.rank == root else None] * self.size)[root]
+        return self.alltoall([message if self.rank == root else None] * self.size)[root]
 
     def barrier(self) -> None:
         """Return once all processes have called it."""
-        self.gather_all(None)
+        self.allgather(None)
 
     def _timed(self, collective: Callable[[Any], list[Any]], sent: Any) -> list[Any]:
         """Return what a collective returns; count its time, and note in `Failed` in which group it arrived."""

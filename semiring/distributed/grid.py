@@ -6,7 +6,7 @@ import functools
 import itertools
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from typing import Any, ParamSpec, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 
 from ..config import checked_device, default_device, engine_for
 from ..devices import Device, in_parts, register
@@ -29,6 +29,24 @@ _FEW = 64
 _numbers = itertools.count(2)
 _known: set[str] = set()
 
+
+# The names of earlier versions, and those that replace them.
+_RENAMED = {
+    "above": "col_comm",
+    "account": "record_traffic",
+    "agreed": "all_reduce_and",
+    "all": "comm",
+    "beside": "row_comm",
+    "found": "broadcast_present",
+    "joint": "collective_call",
+    "place": "coords",
+    "spread": "scatter_entries",
+    "sum": "reduce_scatter",
+    "take": "partition",
+    "together": "run_then_barrier",
+    "total": "all_reduce_sum",
+    "whole": "allgather",
+}
 
 # Pieces of at least so many positions begin at multiples of 32, so that bitmaps of pieces are joined by words.
 _ALIGNED = 1024
@@ -70,6 +88,8 @@ class Grid:
     shape : (int, int)
     local : str
         The device of the parts.
+    comm, row_comm, col_comm : Communicator
+        All processes; those of the same row of the grid; those of the same column.
 
     Raises
     ------
@@ -83,7 +103,8 @@ class Grid:
     With p = shape[0] * shape[1] processes each dimension has p pieces of nearly equal sizes.  Process (i, j), of rank
     ``i * shape[1] + j``, holds piece `rank` of a vector; of a matrix the block of the pieces of rows
     ``i * shape[1] ... (i + 1) * shape[1]`` and the pieces of columns ``j * shape[0] ... (j + 1) * shape[0]``.
-    So the rows of a block are the pieces of the processes beside it, and blocks of a square grid transpose in pairs.
+    So the rows of a block are the pieces of the processes in its row of the grid, and blocks of a square grid
+    transpose in pairs.
 
     Examples
     --------
@@ -108,13 +129,13 @@ class Grid:
         if in_parts(self.local):
             raise InvalidValue(f"the parts of a grid are on 'cpu' or 'cuda', got {device!r}")
         if chosen and self.local == "cuda":
-            communicator = transports.over(communicator)
-        self.all, self.rank = communicator, communicator.rank
-        row, col = self.place
-        # The processes beside this one, which hold the same rows; and those above and below it, the same columns.
-        self.beside: Communicator = communicator.split(row, col)
-        self.above: Communicator = communicator.split(col, row)
-        self._agreement = Agreement(communicator, (self.beside, self.above))
+            communicator = transports.select_transport(communicator)
+        self.comm, self.rank = communicator, communicator.rank
+        row, col = self.coords
+        # The processes of this row of the grid, which hold the same rows; and those of this column, the same columns.
+        self.row_comm: Communicator = communicator.split(row, col)
+        self.col_comm: Communicator = communicator.split(col, row)
+        self._agreement = Agreement(communicator, (self.row_comm, self.col_comm))
         name = "x".join(map(str, self.shape))
         if not communicator.threads:
             if f"{name} {self.local}" in _known:
@@ -129,7 +150,7 @@ class Grid:
         return self.shape[0] * self.shape[1]
 
     @property
-    def place(self) -> tuple[int, int]:
+    def coords(self) -> tuple[int, int]:
         """The row and the column of this process."""
         return divmod(self.rank, self.shape[1])
 
@@ -191,7 +212,7 @@ class Grid:
     @property
     def traffic(self) -> Traffic:
         """What this process has sent to others since the grid was made."""
-        return self.all.traffic
+        return self.comm.traffic
 
     def part(self, store: Any) -> Any:
         """Return the part of a store that this process holds, with positions of its own.
@@ -233,7 +254,7 @@ class Grid:
         made.pattern.facts.update(scalar_facts(store.pattern))
         return made
 
-    def take(self, store: Any) -> Any:
+    def partition(self, store: Any) -> Any:
         """Return the store of parts of an object that every process has as a whole.
 
         Parameters
@@ -243,14 +264,14 @@ class Grid:
         Examples
         --------
         >>> v = Vector.from_dense([1, 2, 3])
-        >>> sr.distributed.run(2, lambda grid: grid.take(v.store).part.nvals)
+        >>> sr.distributed.run(2, lambda grid: grid.partition(v.store).part.nvals)
         [2, 1]
         """
-        from .scattering import taken
+        from .scattering import partition_store
 
-        return self.joint(taken, store, self)
+        return self.collective_call(partition_store, store, self)
 
-    def whole(self, store: Any) -> Any:
+    def allgather(self, store: Any) -> Any:
         """Return the whole of a store of parts, on every process.  Collective.
 
         Parameters
@@ -260,12 +281,12 @@ class Grid:
         Examples
         --------
         >>> v = Vector.from_dense([1, 2, 3])
-        >>> sr.distributed.run(2, lambda grid: grid.whole(v.to(grid.device).store).nvals)
+        >>> sr.distributed.run(2, lambda grid: grid.allgather(v.to(grid.device).store).nvals)
         [3, 3]
         """
-        from .scattering import gathered
+        from .scattering import allgather_store
 
-        return self.joint(gathered, store)
+        return self.collective_call(allgather_store, store)
 
     def replica(self, store: Any, *, values: bool) -> Any:
         """Return the whole of a matrix, kept with it; None if a process has no memory for it.  Collective.
@@ -286,9 +307,9 @@ class Grid:
         def act() -> Any:
             return replica(self, store, values=values) if admitted(self, store, values=values) else None
 
-        return self.joint(act)
+        return self.collective_call(act)
 
-    def sum(self, store: Any, monoid: Any) -> Any:
+    def reduce_scatter(self, store: Any, monoid: Any) -> Any:
         """Return the store of parts of the sum of objects, of which each process has one as a whole.  Collective.
 
         Parameters
@@ -301,15 +322,15 @@ class Grid:
         >>> plus = sr.monoid.plus[np.int64]
         >>> def program(grid):
         ...     v = Vector.full(grid.rank + 1, 4)
-        ...     return v.with_store(grid.sum(v.store, plus)).to("cpu").to_dense().tolist()
+        ...     return v.with_store(grid.reduce_scatter(v.store, plus)).to("cpu").to_dense().tolist()
         >>> sr.distributed.run(2, program, device="cpu")[0]
         [3, 3, 3, 3]
         """
-        from .replication import summed
+        from .replication import sum_and_partition
 
-        return self.joint(summed, self, store, monoid)
+        return self.collective_call(sum_and_partition, self, store, monoid)
 
-    def spread(self, u: Any, shape: tuple[int, int], at: Callable[[Array], tuple[Array, Array]]) -> Any:
+    def scatter_entries(self, u: Any, shape: tuple[int, int], at: Callable[[Array], tuple[Array, Array]]) -> Any:
         """Return the matrix with t(at(i)) = u(i) for the entries of a vector.  Collective.
 
         Parameters
@@ -322,15 +343,15 @@ class Grid:
         --------
         >>> v = Vector.from_dense([1, 2, 3])
         >>> def program(grid):
-        ...     return grid.spread(v.to(grid.device).store, (3, 3), lambda i: (i, 2 - i)).nvals
+        ...     return grid.scatter_entries(v.to(grid.device).store, (3, 3), lambda i: (i, 2 - i)).nvals
         >>> sr.distributed.run(2, program)
         [3, 3]
         """
-        from .routing import spread
+        from .routing import scatter_entries
 
-        return self.joint(spread, self, u, shape, at)
+        return self.collective_call(scatter_entries, self, u, shape, at)
 
-    def found(self, value: Any) -> Any:
+    def broadcast_present(self, value: Any) -> Any:
         """Return the value of the process that has one, None if none has.  Collective.
 
         Parameters
@@ -339,12 +360,12 @@ class Grid:
 
         Examples
         --------
-        >>> sr.distributed.run(3, lambda grid: grid.found("here" if grid.rank == 1 else None))
+        >>> sr.distributed.run(3, lambda grid: grid.broadcast_present("here" if grid.rank == 1 else None))
         ['here', 'here', 'here']
         """
-        return next((each for each in self.all.gather_all(value) if each is not None), None)
+        return next((each for each in self.comm.allgather(value) if each is not None), None)
 
-    def joint(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    def collective_call(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Return ``function(*args, **kwargs)``; raise on all processes if it raises on one.  Collective.
 
         Parameters
@@ -362,7 +383,7 @@ class Grid:
         Notes
         -----
         An operation on objects of the grid is such a call, so an output is unchanged on all processes if one of them
-        fails.  Inside of another joint call it is the function alone, whose error ends the outer call.  Cost: one
+        fails.  Inside of another collective call it is the function alone, whose error ends the outer call.  Cost: one
         collective without data, to agree that no process has failed.
 
         Examples
@@ -370,17 +391,17 @@ class Grid:
         >>> def program(grid):
         ...     def build(size):
         ...         v = Vector.from_coo([grid.rank], size=size)
-        ...         return v.nvals, grid.total(1)
+        ...         return v.nvals, grid.all_reduce_sum(1)
         ...     try:
-        ...         return grid.joint(build, 1)
+        ...         return grid.collective_call(build, 1)
         ...     except sr.exceptions.IndexOutOfBound as error:
         ...         return str(error)
         >>> sr.distributed.run(2, program)[0]
         'indices[0] = 1 is out of bounds for a vector with size 1 (rank 1 of 2)'
         """
-        return self._agreement.joint(function, *args, **kwargs)
+        return self._agreement.collective_call(function, *args, **kwargs)
 
-    def together(self, function: Callable[[], T]) -> T:
+    def run_then_barrier(self, function: Callable[[], T]) -> T:
         """Return what the function returns on this process, once it has returned on all.  Collective.
 
         Parameters
@@ -390,7 +411,7 @@ class Grid:
         Raises
         ------
         Any error of a process
-            As `joint`; inside of a joint call at its end, and no process goes on before.
+            As `collective_call`; inside of a collective call at its end, and no process goes on before.
 
         Notes
         -----
@@ -400,15 +421,15 @@ class Grid:
         --------
         >>> def program(grid):
         ...     try:
-        ...         return grid.together(lambda: Vector.from_coo([grid.rank], size=1).nvals)
+        ...         return grid.run_then_barrier(lambda: Vector.from_coo([grid.rank], size=1).nvals)
         ...     except sr.exceptions.IndexOutOfBound as error:
         ...         return str(error)
         >>> sr.distributed.run(2, program)[0]
         'indices[0] = 1 is out of bounds for a vector with size 1 (rank 1 of 2)'
         """
-        return self._agreement.together(function)
+        return self._agreement.run_then_barrier(function)
 
-    def agreed(self, flag: bool) -> bool:
+    def all_reduce_and(self, flag: bool) -> bool:
         """Return whether the flag is set on all processes.  Collective.
 
         Parameters
@@ -417,12 +438,12 @@ class Grid:
 
         Examples
         --------
-        >>> sr.distributed.run(2, lambda grid: grid.agreed(grid.rank == 0))
+        >>> sr.distributed.run(2, lambda grid: grid.all_reduce_and(grid.rank == 0))
         [False, False]
         """
-        return all(self.all.gather_all(bool(flag)))
+        return all(self.comm.allgather(bool(flag)))
 
-    def total(self, count: int) -> int:
+    def all_reduce_sum(self, count: int) -> int:
         """Return the sum of the counts of all processes.  Collective.
 
         Parameters
@@ -431,14 +452,14 @@ class Grid:
 
         Examples
         --------
-        >>> sr.distributed.run(3, lambda grid: grid.total(grid.rank))
+        >>> sr.distributed.run(3, lambda grid: grid.all_reduce_sum(grid.rank))
         [3, 3, 3]
         """
         if self.size <= _FEW:
-            return sum(self.all.gather_all(count))
-        return sum(self.above.gather_all(sum(self.beside.gather_all(count))))
+            return sum(self.comm.allgather(count))
+        return sum(self.col_comm.allgather(sum(self.row_comm.allgather(count))))
 
-    def account(self) -> AbstractContextManager[None]:
+    def record_traffic(self) -> AbstractContextManager[None]:
         """Note what this process sends inside the block in the record that `explain` makes of the current call.
 
         Examples
@@ -451,9 +472,16 @@ class Grid:
         >>> sr.distributed.run(3, program)[0]
         (2, 16)
         """
-        from .traffic_log import accounted
+        from .traffic_log import record_traffic
 
-        return accounted(self)
+        return record_traffic(self)
+
+    if not TYPE_CHECKING:  # a type checker would accept any attribute
+
+        def __getattr__(self, name: str) -> Any:
+            if name in _RENAMED:
+                raise AttributeError(f"Grid.{name} is now Grid.{_RENAMED[name]}", name=name, obj=self)
+            raise AttributeError(f"'Grid' object has no attribute {name!r}", name=name, obj=self)
 
     def __repr__(self) -> str:
         return f"Grid({self.device!r}, rank {self.rank} of {self.size})"

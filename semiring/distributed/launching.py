@@ -14,7 +14,7 @@ from pathlib import Path
 
 from ..exceptions import InvalidValue, NotSupported
 from ..optional import installed, missing
-from .process import THREADS, cores_of_this_process, local_place, threads_of
+from .process import THREADS, cores_of_this_process, local_rank, threads_of
 
 # Seconds that the launcher has to end its processes after an interrupt.
 _GRACE_S = 10.0
@@ -98,7 +98,7 @@ def launch(count: int, words: Sequence[str]) -> int:
     """
     if count < 1:
         raise InvalidValue(f"launch: the number of processes must be positive, got {count}")
-    if local_place(os.environ) is not None and "SLURM_LOCALID" not in os.environ:
+    if local_rank(os.environ) is not None and "SLURM_LOCALID" not in os.environ:
         raise InvalidValue("launch: this process is already one of a launch")
     # Inside an allocation of SLURM the launcher counts the cores of all hosts, and divides the processes among them.
     elsewhere = "SLURM_JOB_ID" in os.environ

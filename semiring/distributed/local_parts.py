@@ -8,7 +8,7 @@ from semiring import Matrix, Vector
 
 from ..devices import in_parts
 from ..exceptions import DimensionMismatch, DomainMismatch, InvalidType
-from .agreement import jointly
+from .agreement import collective
 from .grid import Grid, grid_of
 from .partition import local, matrix, vector
 
@@ -80,7 +80,7 @@ def local_part(A: Matrix | Vector) -> LocalPart:
     return LocalPart(Matrix._new(local(store)), range(*grid.rows(store.nrows)), range(*grid.cols(store.ncols)))
 
 
-@jointly
+@collective
 def from_part(part: S, *, shape: tuple[int, ...] | int, grid: Grid) -> S:
     """Return the Matrix or Vector of which each process passes its part.  Collective.
 
@@ -135,8 +135,8 @@ def from_part(part: S, *, shape: tuple[int, ...] | int, grid: Grid) -> S:
             )
         return part.to(grid.local).store
 
-    store = grid.together(checked)
-    types = sorted({str(dtype) for dtype in grid.all.gather_all(store.dtype)})
+    store = grid.run_then_barrier(checked)
+    types = sorted({str(dtype) for dtype in grid.comm.allgather(store.dtype)})
     if len(types) > 1:
         raise DomainMismatch(f"from_part: the parts have different types: {', '.join(types)}")
     made: Any = matrix(grid, (whole[0], whole[1]), store) if len(whole) == 2 else vector(grid, whole[0], store)

@@ -134,9 +134,9 @@ def shared(
 ) -> CSR:
     """Return the block of process `root` of a group, which is None on the others.  Collective."""
     if block is None:
-        return decoded_block(group.broadcast(None, root), shape, dtype, grid)
+        return decoded_block(group.bcast(None, root), shape, dtype, grid)
     if group.size > 1:
-        group.broadcast(encoded_block(block, group, grid), root)
+        group.bcast(encoded_block(block, group, grid), root)
     return block
 
 
@@ -152,7 +152,7 @@ def exchanged_blocks(
     away = {id(a): a for k, a in enumerate(blocks) if k != own and a is not None}
     messages = {key: encoded_block(a, group, grid) for key, a in away.items()}
     sent = [None if k == own or a is None else messages[id(a)] for k, a in enumerate(blocks)]
-    found = [decoded_block(each, shapes[k], dtype, grid) for k, each in enumerate(group.exchange(sent))]
+    found = [decoded_block(each, shapes[k], dtype, grid) for k, each in enumerate(group.alltoall(sent))]
     mine = blocks[own]
     return found if mine is None else [*found[:own], mine, *found[own + 1 :]]
 

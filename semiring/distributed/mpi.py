@@ -64,17 +64,17 @@ class MpiCommunicator(Communicator):
         self.rank, self.size = channel.rank, channel.size
         self.traffic = Traffic() if traffic is None else traffic
 
-    def _gather_all(self, message: Any) -> list[Any]:
+    def _allgather(self, message: Any) -> list[Any]:
         mine = None if message is None else packed(message)
-        found = self._channel.collective("gather_all", [mine] * self.size)
+        found = self._channel.collective("allgather", [mine] * self.size)
         found[self.rank] = message
         return found
 
-    def _exchange(self, messages: Sequence[Any]) -> list[Any]:
+    def _alltoall(self, messages: Sequence[Any]) -> list[Any]:
         away = [
             None if message is None or rank == self.rank else packed(message) for rank, message in enumerate(messages)
         ]
-        found = self._channel.collective("exchange", away)
+        found = self._channel.collective("alltoall", away)
         found[self.rank] = messages[self.rank]
         return found
 
@@ -330,7 +330,7 @@ def _located(call: Call | str) -> str:
     operation, kind, number = call
     if operation == _END:
         return _END
-    where = call_ids.place()
+    where = call_ids.program_line()
     return f"{operation} ({kind} {number})" + (f" at {where}" if where else "")
 
 
@@ -364,5 +364,5 @@ def world() -> MpiCommunicator:
         if _everyone.size > 1:
             process.end_all_on_errors(_everyone.rank, _everyone.size)
             atexit.register(_everyone.end)
-    place = process.local_place(os.environ)
-    return MpiCommunicator(_everyone, place is None or place[1] < _everyone.size)
+    local = process.local_rank(os.environ)
+    return MpiCommunicator(_everyone, local is None or local[1] < _everyone.size)

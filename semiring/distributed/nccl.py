@@ -5,7 +5,7 @@ left goes through the inner communicator (of MPI), so every process knows which 
 in one group of NCCL calls, on the current stream.  Nothing waits for the GPU: kernels that read a received array are
 queued behind its arrival.
 
-A grid with parts on GPUs chooses it where every process has a GPU of its own (`over`).  Several processes of one GPU
+A grid with parts on GPUs chooses it where every process has a GPU of its own (`connect`).  Several processes of one GPU
 need NCCL 2.30 and ``NCCL_MULTI_RANK_GPU_ENABLE=1``, which is for tests: they share its memory and its time.
 
 Sources: NVIDIA, "NCCL User Guide", on ``ncclSend``, ``ncclRecv``, groups and ``NCCL_MULTI_RANK_GPU_ENABLE``;
@@ -43,7 +43,7 @@ def of_cupy() -> Library:
     return Library(cupy, nccl, lambda: int(cupy.cuda.get_current_stream().ptr))
 
 
-class Place(NamedTuple):
+class DeviceInfo(NamedTuple):
     """What decides whether NCCL can carry the arrays of a process: the GPU, the version, and whether it is shared."""
 
     host: str
@@ -52,29 +52,29 @@ class Place(NamedTuple):
     shares: bool
 
 
-def place() -> Place | None:
-    """Return the place of this process; None without a GPU or NCCL."""
+def device_info() -> DeviceInfo | None:
+    """Return the device of this process; None without a GPU or NCCL."""
     try:
         cupy = array_module("cuda")
         version = importlib.import_module("cupy.cuda.nccl").get_version()
         gpu = cupy.cuda.runtime.deviceGetPCIBusId(cupy.cuda.Device().id)
     except (ImportError, AttributeError, RuntimeError):
         return None
-    return Place(platform.node(), gpu, version, os.environ.get(_SHARE) == "1")
+    return DeviceInfo(platform.node(), gpu, version, os.environ.get(_SHARE) == "1")
 
 
-def usable(places: Sequence[Place | None]) -> bool:
-    """Whether NCCL can connect processes at these places: the same version on all, and no GPU twice unless it may."""
-    known = [each for each in places if each is not None]
-    if len(known) < len(places) or len({each.version for each in known}) > 1:
+def usable(devices: Sequence[DeviceInfo | None]) -> bool:
+    """Whether NCCL can connect these processes: the same version on all, and no GPU twice unless it may."""
+    known = [each for each in devices if each is not None]
+    if len(known) < len(devices) or len({each.version for each in known}) > 1:
         return False
     alone = len({(each.host, each.gpu) for each in known}) == len(known)
     return alone or all(each.shares and each.version >= _SHARING for each in known)
 
 
-def over(inner: Communicator) -> Communicator:
+def connect(inner: Communicator) -> Communicator:
     """Return a communicator that sends arrays on GPUs by NCCL if it can connect all processes, else the inner one."""
-    if inner.size > 1 and usable(inner.gather_all(place())):
+    if inner.size > 1 and usable(inner.allgather(device_info())):
         return NcclCommunicator(inner)
     return inner
 
@@ -92,17 +92,17 @@ class NcclCommunicator(Communicator):
         self._library = of_cupy() if library is None else library
         self._group: Any = None
 
-    def _gather_all(self, message: Any) -> list[Any]:
+    def _allgather(self, message: Any) -> list[Any]:
         mine, arrays = divided(message, self._library.arrays)
-        found = self.inner._gather_all(mine)
+        found = self.inner._allgather(mine)
         return self._complete(found, [arrays] * self.size, message)
 
-    def _exchange(self, messages: Sequence[Any]) -> list[Any]:
+    def _alltoall(self, messages: Sequence[Any]) -> list[Any]:
         parts = [
             divided(None if rank == self.rank else message, self._library.arrays)
             for rank, message in enumerate(messages)
         ]
-        found = self.inner._exchange([mine for mine, _ in parts])
+        found = self.inner._alltoall([mine for mine, _ in parts])
         return self._complete(found, [arrays for _, arrays in parts], messages[self.rank])
 
     def _report(self, error: Any) -> Callable[[], list[Any]]:
@@ -134,10 +134,10 @@ class NcclCommunicator(Communicator):
         in_order = {id(array): contiguous(array) for rank in others for array in sent[rank]}
         departing = {rank: [in_order[id(array)] for array in sent[rank]] for rank in others}
         wanted = any(departing.values()) or any(arrays.values())
-        if self._group is None and any(self.inner._gather_all(wanted)):
+        if self._group is None and any(self.inner._allgather(wanted)):
             # Before the first array is sent, all processes of the group are connected.
             identity = self._library.nccl.get_unique_id() if self.rank == 0 else None
-            identity = self.inner._gather_all(identity)[0]
+            identity = self.inner._allgather(identity)[0]
             self._group = self._library.nccl.NcclCommunicator(self.size, identity, self.rank)
         if wanted:
             self._transfer(departing, arrays)

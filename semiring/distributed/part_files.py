@@ -33,7 +33,7 @@ from ..labels import Labels
 from ..ops.layout import concat
 from .grid import Grid
 from .local_parts import local_part
-from .partition import concatenated
+from .partition import concatenate
 from .srb_blocks import Bounds, block_of_file, piece_of_file
 
 __all__ = ["INDEX", "Index", "files_of", "read_index", "read_part", "remove_others", "write_index", "write_parts"]
@@ -67,7 +67,7 @@ def write_parts(A: Matrix | Vector, folder: str, grid: Grid, prefix: str = "") -
 
     On an error on any process each removes its file.
     """
-    token = grid.all.broadcast(secrets.token_hex(4) if grid.rank == 0 else None, 0)
+    token = grid.comm.bcast(secrets.token_hex(4) if grid.rank == 0 else None, 0)
     name, labels = (f"{prefix}part-{k:03}-of-{grid.size:03}.{token}.srb" for k in (grid.rank + 1, 0))
     part, rows, cols = local_part(A)
     kind = "matrix" if isinstance(A, Matrix) else "vector"
@@ -81,7 +81,7 @@ def write_parts(A: Matrix | Vector, folder: str, grid: Grid, prefix: str = "") -
         return {"file": name, "ranges": ranges, "nvals": int(part.nvals)}
 
     try:
-        about = grid.together(written)
+        about = grid.run_then_barrier(written)
     except BaseException:
         for written_name in (name, labels) if grid.rank == 0 else (name,):
             with contextlib.suppress(OSError):
@@ -89,7 +89,7 @@ def write_parts(A: Matrix | Vector, folder: str, grid: Grid, prefix: str = "") -
         raise
     store: Any = A.store
     symmetric = store.pattern.facts.get("symmetric") if isinstance(store, CSR) else None
-    parts = grid.all.gather_all(about)
+    parts = grid.comm.allgather(about)
     return Index(kind, tuple(A.shape), symmetric, store.iso is not None, parts, {"file": labels} if sets else None)
 
 
@@ -165,7 +165,7 @@ def read_part(
                 pieces.append(piece_of_file(file, low - begin, high - begin, verify=verify))
         if not pieces:
             return empty_vector(last - first, files[0].dtype, "cpu"), files[0], labels
-        return concatenated(pieces, "cpu", "cpu"), files[0], labels
+        return concatenate(pieces, "cpu", "cpu"), files[0], labels
     rows, cols = grid.rows(index.shape[0]), grid.cols(index.shape[1])
     blocks: dict[Bounds, dict[Bounds, CSR]] = {}
     for file, part in zip(files, index.parts, strict=True):

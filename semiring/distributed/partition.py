@@ -1,7 +1,7 @@
 """The parts of this process: taken out of stores, made into stores, and joined.
 
-`local` and `wrapped` are inverse.  `globally` and `from_global` give a part the positions of the whole object, for
-operators that read positions.
+`local` is the inverse of `matrix` and `vector`.  `to_global` gives a part the positions of the whole object, for
+operators that read positions; `restrict` is its inverse.
 """
 
 from __future__ import annotations
@@ -106,14 +106,14 @@ def vector(grid: Grid, size: int, piece: VectorStore, *, iso: Any = None) -> Par
 # -- positions of the whole object -----------------------------------------------------------------------
 
 
-def globally(grid: Grid, x: Any) -> Any:
+def to_global(grid: Grid, x: Any) -> Any:
     """Return the part of this process with the shape and the positions of the whole object; other rows are empty."""
     if isinstance(x, CSR):
-        return placed(local(x), x.shape, grid.rows(x.nrows)[0], grid.cols(x.ncols)[0])
-    return placed_vector(local(x), x.size, grid.piece(x.size)[0])
+        return embed(local(x), x.shape, grid.rows(x.nrows)[0], grid.cols(x.ncols)[0])
+    return embed_vector(local(x), x.size, grid.piece(x.size)[0])
 
 
-def placed(block: CSR, shape: tuple[int, int], row: int, col: int) -> CSR:
+def embed(block: CSR, shape: tuple[int, int], row: int, col: int) -> CSR:
     """Return a block as a matrix of the given shape, in which its first entry would be (row, col)."""
     rows = hypersparse(listed_or_resident(block))
     p = rows.pattern
@@ -123,7 +123,7 @@ def placed(block: CSR, shape: tuple[int, int], row: int, col: int) -> CSR:
     return CSR(HyperPattern(*shape, lines, p.offsets, columns), rows.dtype, rows.values, rows.iso)
 
 
-def cut(whole: CSR, rows: tuple[int, int], cols: tuple[int, int]) -> CSR:
+def restrict(whole: CSR, rows: tuple[int, int], cols: tuple[int, int]) -> CSR:
     """Return a matrix, all of whose entries are in these rows and columns, as a block that begins there."""
     found = hypersparse(listed_or_resident(whole))
     p = found.pattern
@@ -140,20 +140,20 @@ def cut(whole: CSR, rows: tuple[int, int], cols: tuple[int, int]) -> CSR:
     return settled(CSR(made, found.dtype, found.values, found.iso))
 
 
-def placed_vector(piece: VectorStore, size: int, first: int) -> IndexList:
+def embed_vector(piece: VectorStore, size: int, first: int) -> IndexList:
     """Return a piece as a vector of the given size, in which its first entry would be `first`."""
     u, dtype = index_list(piece), index_dtype(size)
     return IndexList(size, u.dtype, u.indices.astype(dtype, copy=False) + dtype.type(first), u.values, u.iso)
 
 
-def cut_vector(whole: VectorStore, first: int, last: int) -> VectorStore:
+def restrict_vector(whole: VectorStore, first: int, last: int) -> VectorStore:
     """Return a vector, all of whose entries are from `first` to `last`, as a piece that begins there."""
     u = index_list(whole)
     indices = (u.indices - u.indices.dtype.type(first)).astype(index_dtype(last - first), copy=False)
-    return packed(IndexList(last - first, u.dtype, indices, u.values, u.iso))
+    return full_if_dense(IndexList(last - first, u.dtype, indices, u.values, u.iso))
 
 
-def packed(u: VectorStore) -> VectorStore:
+def full_if_dense(u: VectorStore) -> VectorStore:
     """Return an index list that holds all positions as a full vector; any other vector as it is."""
     if isinstance(u, IndexList) and u.size and u.nvals == u.size:
         return Full(u.size, u.dtype, u.values, u.iso, u.device)
@@ -163,7 +163,7 @@ def packed(u: VectorStore) -> VectorStore:
 # -- vectors of neighboring pieces ----------------------------------------------------------------------
 
 
-def concatenated(pieces: Sequence[VectorStore], engine: str, device: str) -> VectorStore:
+def concatenate(pieces: Sequence[VectorStore], engine: str, device: str) -> VectorStore:
     """Return consecutive pieces as one vector."""
     parts, at = [], 0
     for piece in pieces:
@@ -173,10 +173,10 @@ def concatenated(pieces: Sequence[VectorStore], engine: str, device: str) -> Vec
     full = all(isinstance(part.entries, Full) for part in parts) and sum(p.last - p.first for p in parts) == at
     if not full and any(part.first % 32 for part in parts):
         parts = [Part(p.first, p.last, index_list(p.entries)) for p in parts]
-    return packed(joined(at, pieces[0].dtype, parts, engine, device))
+    return full_if_dense(joined(at, pieces[0].dtype, parts, engine, device))
 
 
-def shifted(u: VectorStore, by: int) -> VectorStore:
+def add_constant(u: VectorStore, by: int) -> VectorStore:
     """Return a vector with a number added to each value."""
     number = np.array(by).astype(u.dtype)[()]  # wraps as the values do
     if u.values is None:
@@ -185,7 +185,7 @@ def shifted(u: VectorStore, by: int) -> VectorStore:
     return with_values(u, u.dtype, u.values + number, None)
 
 
-def section(u: VectorStore, first: int, last: int, engine: str) -> VectorStore:
+def slice_vector(u: VectorStore, first: int, last: int, engine: str) -> VectorStore:
     """Return the positions from `first` to `last` of a vector, numbered from 0; views of a bitmap at whole words."""
     if first == 0 and last == u.size:
         return u
@@ -196,18 +196,18 @@ def section(u: VectorStore, first: int, last: int, engine: str) -> VectorStore:
     return cast(VectorStore, registry.run(ExtractVector(u, Index(u.size, last - first, first)), engine))
 
 
-def around(grid: Grid, u: Any, pieces: Callable[..., range]) -> VectorStore:
+def allgather_segments(grid: Grid, u: Any, pieces: Callable[..., range]) -> VectorStore:
     """Return the positions of the rows, or of the columns, of the block of this process.  Collective.
 
     pieces: `row_pieces` or `col_pieces`, the same on every process.
     """
     if len(pieces(grid)) == 1:  # its own, on every process
         return cast(VectorStore, local(u))
-    (found,) = carried(grid, (local(u), pieces))
-    return assembled(grid, u, pieces(grid), found)
+    (found,) = exchange_segments(grid, (local(u), pieces))
+    return concatenate_received(grid, u, pieces(grid), found)
 
 
-def carried(grid: Grid, *given: tuple[VectorStore | None, Callable[..., range]]) -> list[list[Sent | None]]:
+def exchange_segments(grid: Grid, *given: tuple[VectorStore | None, Callable[..., range]]) -> list[list[Sent | None]]:
     """Send pieces of vectors, each to the other processes whose `pieces` include this one.  Collective, one exchange.
 
     Returns for each vector what every process has sent of it; a vector that is None is not sent by this process.
@@ -215,22 +215,24 @@ def carried(grid: Grid, *given: tuple[VectorStore | None, Callable[..., range]])
     messages: list[Any] = [None] * grid.size
     for k, (piece, pieces) in enumerate(given):
         to = [rank for rank in readers(grid, pieces) if rank != grid.rank]
-        sent = encoded(piece, grid.all) if piece is not None and to else None
+        sent = encoded(piece, grid.comm) if piece is not None and to else None
         if sent is not None:
             for rank in to:
                 messages[rank] = messages[rank] or [None] * len(given)
                 messages[rank][k] = sent
-    found = grid.all.exchange(messages)
+    found = grid.comm.alltoall(messages)
     return [[None if message is None else message[k] for message in found] for k in range(len(given))]
 
 
-def assembled(grid: Grid, u: Any, ranks: range, found: Sequence[Sent | None]) -> VectorStore:
+def concatenate_received(grid: Grid, u: Any, ranks: range, found: Sequence[Sent | None]) -> VectorStore:
     """Return the pieces of some processes as one vector, of what each of them has sent."""
-    pieces = [local(u) if rank == grid.rank else arrived(grid, found[rank], u.size, u.dtype, rank) for rank in ranks]
-    return concatenated(pieces, grid.engine, grid.local)
+    pieces = [
+        local(u) if rank == grid.rank else decode_segment(grid, found[rank], u.size, u.dtype, rank) for rank in ranks
+    ]
+    return concatenate(pieces, grid.engine, grid.local)
 
 
-def arrived(grid: Grid, sent: Sent | None, size: int, dtype: Any, rank: int) -> VectorStore:
+def decode_segment(grid: Grid, sent: Sent | None, size: int, dtype: Any, rank: int) -> VectorStore:
     """Return the piece of a vector that a process has sent."""
     first, last = grid.piece(size, rank)
     return decoded(sent, last - first, dtype, grid.local)
@@ -256,7 +258,7 @@ def readers(grid: Grid, pieces: Callable[..., range]) -> range:
     return range(grid.rank // grid.shape[0], grid.size, grid.shape[1])
 
 
-def folded(grid: Grid, t: VectorStore, ranks: range, size: int, monoid: TypedMonoid) -> PartVector:
+def reduce_scatter(grid: Grid, t: VectorStore, ranks: range, size: int, monoid: TypedMonoid) -> PartVector:
     """Return the sums, by a monoid, of vectors over the pieces of `ranks`, of which each process has one.  Collective.
 
     Values are combined in the order of the ranks, so that the result is the same in every run.
@@ -268,17 +270,17 @@ def folded(grid: Grid, t: VectorStore, ranks: range, size: int, monoid: TypedMon
     messages: list[Sent | None] = [None] * grid.size
     for rank in ranks:
         first, last = grid.piece(size, rank)
-        part = section(t, first - begin, last - begin, grid.engine)
+        part = slice_vector(t, first - begin, last - begin, grid.engine)
         if rank == grid.rank:
             own = part
         else:
-            messages[rank] = encoded(part, grid.all)
-    found = grid.all.exchange(messages)
-    terms = [None if sent is None else arrived(grid, sent, size, t.dtype, grid.rank) for sent in found]
+            messages[rank] = encoded(part, grid.comm)
+    found = grid.comm.alltoall(messages)
+    terms = [None if sent is None else decode_segment(grid, sent, size, t.dtype, grid.rank) for sent in found]
     terms[grid.rank] = own
     present = [term for term in terms if term is not None]
     if not present:
-        return vector(grid, size, arrived(grid, None, size, t.dtype, grid.rank))
+        return vector(grid, size, decode_segment(grid, None, size, t.dtype, grid.rank))
     return vector(grid, size, functools.reduce(lambda a, b: union(a, b, monoid), present))
 
 

@@ -91,22 +91,22 @@ class PeerCommunicator(Communicator):
         handles: list[Any] = [None] * self.size
         for rank, each in self._incoming.items():
             handles[rank] = [runtime.ipcGetEventHandle(event) for event in (*self._outgoing.ready, *each.read)]
-        for rank, found in enumerate(self.inner._exchange(handles)):
+        for rank, found in enumerate(self.inner._alltoall(handles)):
             if found is not None:
                 opened = [int(runtime.ipcOpenEventHandle(handle)) for handle in found]
                 self._incoming[rank].ready, self._outgoing.read[rank] = opened[:2], opened[2:]
 
-    def _gather_all(self, message: Any) -> list[Any]:
+    def _allgather(self, message: Any) -> list[Any]:
         mine, arrays = divided(message, self._library.arrays)
 
         def send(posted: dict[int, Posted]) -> list[Any]:
             # All are sent the same: if one of them is to be sent the handle of the arena, all are.
             common = max(posted.values(), key=lambda each: each.arena is not None, default=None)
-            return self.inner._gather_all(_header(mine, common))
+            return self.inner._allgather(_header(mine, common))
 
         return self._call(dict.fromkeys(self._others, arrays) if arrays else {}, send, message)
 
-    def _exchange(self, messages: Sequence[Any]) -> list[Any]:
+    def _alltoall(self, messages: Sequence[Any]) -> list[Any]:
         distinct = {id(messages[rank]): messages[rank] for rank in self._others}
         made = {key: divided(message, self._library.arrays) for key, message in distinct.items()}
         parts = {rank: made[id(messages[rank])] for rank in self._others}
@@ -115,7 +115,7 @@ class PeerCommunicator(Communicator):
             headers: list[Any] = [None] * self.size
             for rank, (mine, _) in parts.items():
                 headers[rank] = _header(mine, posted.get(rank))
-            return self.inner._exchange(headers)
+            return self.inner._alltoall(headers)
 
         return self._call({rank: arrays for rank, (_, arrays) in parts.items() if arrays}, send, messages[self.rank])
 
@@ -150,7 +150,7 @@ class PeerCommunicator(Communicator):
             if chunk:
                 if chunk < written:
                     self._outgoing.write(chunk)
-                self.inner._gather_all(None)
+                self.inner._allgather(None)
             for rank, each in posted.items():
                 if each.places:
                     self._incoming[rank].copy(each, chunk, messages[rank][1])
@@ -187,10 +187,10 @@ def usable(inner: Communicator, library: Library | None = None) -> bool:
         probe: _Probe | None = _Probe(of_cupy() if library is None else library, inner.rank)
     except Exception:  # whatever it is, this way does not work here
         probe = None
-    found = inner.gather_all(None if probe is None else probe.handles)
+    found = inner.allgather(None if probe is None else probe.handles)
     read = probe is not None and None not in found and probe.reads(found)
     # Nothing is freed before all have closed it.
-    result = all(inner.gather_all(read))
+    result = all(inner.allgather(read))
     if probe is not None:
         probe.free()
     return result

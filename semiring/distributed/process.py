@@ -37,7 +37,7 @@ _rank: tuple[int, int] | None = None
 _hooked = False
 
 
-def local_place(environment: MutableMapping[str, str]) -> tuple[int, int] | None:
+def local_rank(environment: MutableMapping[str, str]) -> tuple[int, int] | None:
     """Return the number of this process on its host, and their count, 1 if that is unknown; None without a launcher."""
     for rank, size in _LOCAL:
         if rank in environment:
@@ -67,15 +67,15 @@ def cores_of_this_process() -> list[int]:
 
 def choose_cores(environment: MutableMapping[str, str]) -> None:
     """Run on this process's share of the processors, and set the variables of `THREADS` that are not set."""
-    place = local_place(environment)
-    if place is None:
+    local = local_rank(environment)
+    if local is None:
         return
     cores = cores_of_this_process()
     if hasattr(os, "sched_setaffinity"):
         with contextlib.suppress(OSError):
-            os.sched_setaffinity(0, share(cores, *place))
+            os.sched_setaffinity(0, share(cores, *local))
     for name in THREADS:
-        environment.setdefault(name, str(threads_of(len(cores), place[1])))
+        environment.setdefault(name, str(threads_of(len(cores), local[1])))
 
 
 def choose_gpu(environment: MutableMapping[str, str] = os.environ, count: int | None = None) -> None:
@@ -83,8 +83,8 @@ def choose_gpu(environment: MutableMapping[str, str] = os.environ, count: int | 
 
     It must precede the first use of CUDA by this process.  Processes share GPUs where there are fewer.
     """
-    place = local_place(environment)
-    if place is None:
+    local = local_rank(environment)
+    if local is None:
         return
     environment.setdefault("NCCL_NVLS_ENABLE", "0")  # multicast over NVLink needs rights that containers lack
     visible = environment.get("CUDA_VISIBLE_DEVICES")
@@ -93,7 +93,7 @@ def choose_gpu(environment: MutableMapping[str, str] = os.environ, count: int | 
     else:
         found = [name.strip() for name in visible.split(",") if name.strip()]
     if len(found) > 1:
-        environment["CUDA_VISIBLE_DEVICES"] = found[place[0] % len(found)]
+        environment["CUDA_VISIBLE_DEVICES"] = found[local[0] % len(found)]
 
 
 def _gpus() -> int:
@@ -205,7 +205,7 @@ def main(words: Sequence[str]) -> None:
     faulthandler.enable()
     choose_cores(os.environ)
     choose_gpu()
-    end_all_on_errors(*_global_place(os.environ))
+    end_all_on_errors(*_world_rank(os.environ))
     try:
         run(words)
     except SystemExit as stop:
@@ -221,7 +221,7 @@ def main(words: Sequence[str]) -> None:
         end_all(status if isinstance(status, int) else 1)
 
 
-def _global_place(environment: MutableMapping[str, str]) -> tuple[int, int]:
+def _world_rank(environment: MutableMapping[str, str]) -> tuple[int, int]:
     """Return the rank of this process and their count, as the launcher has set them; (0, 1) if it has not."""
     for rank, size in (("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"), ("PMI_RANK", "PMI_SIZE")):
         if rank in environment and size in environment:

@@ -20,10 +20,10 @@ from ..dtypes import BOOL
 from ..exceptions import InvalidValue
 from ..formats import CSR, Array, Pattern, array_module
 from ..io import generator_arrays as arrays
-from .agreement import jointly
+from .agreement import collective
 from .grid import Grid, piece_bounds
 from .partition import matrix
-from .routing import divided
+from .routing import group_by_owner
 
 __all__ = ["grid2d", "grid3d", "kronecker", "path", "rmat", "uniform"]
 
@@ -32,7 +32,7 @@ _LARGEST_N = 2**31
 _LARGEST_WEIGHT = 255
 
 
-@jointly
+@collective
 def rmat(
     scale: int,
     edge_factor: int = 16,
@@ -84,7 +84,7 @@ def rmat(
             raise InvalidValue(f"a, b, c: expected probabilities whose sum is at most 1, got {a}, {b}, {c}")
         return exponent, arrays.permutation(xp, 1 << exponent, seed) if permute else None
 
-    exponent, order = grid.together(prepared)
+    exponent, order = grid.run_then_barrier(prepared)
 
     def draw(first: int, count: int) -> tuple[Array, Array]:
         rows, cols = arrays.kronecker_edges(xp, exponent, first, count, seed, a, b, c)
@@ -93,7 +93,7 @@ def rmat(
     return _drawn(grid, draw, 1 << exponent, edge_factor, seed, symmetric, loops, weights)
 
 
-@jointly
+@collective
 def kronecker(scale: int, edge_factor: int = 16, *, grid: Grid, seed: int = 0, weights: str | None = None) -> Matrix:
     """Generate the Graph500 graph of `semiring.random.kronecker` on a grid.  Collective.
 
@@ -126,7 +126,7 @@ def kronecker(scale: int, edge_factor: int = 16, *, grid: Grid, seed: int = 0, w
     return rmat(scale, edge_factor, grid=grid, seed=seed, symmetric=True, loops=False, permute=True, weights=weights)
 
 
-@jointly
+@collective
 def uniform(
     n: int,
     edge_factor: int = 16,
@@ -163,7 +163,7 @@ def uniform(
     >>> sr.distributed.run(3, program)[0] == sr.random.uniform(100, 4, seed=1).nvals
     True
     """
-    order = grid.together(lambda: arrays.checked("n", n, 0, _LARGEST_N))
+    order = grid.run_then_barrier(lambda: arrays.checked("n", n, 0, _LARGEST_N))
     xp = array_module(grid.local)
 
     def draw(first: int, count: int) -> tuple[Array, Array]:
@@ -172,7 +172,7 @@ def uniform(
     return _drawn(grid, draw, order, edge_factor, seed, symmetric, loops, weights)
 
 
-@jointly
+@collective
 def grid2d(rows: int, cols: int, *, grid: Grid) -> Matrix:
     """Generate the grid of points of `semiring.random.grid2d`; each process makes its block.
 
@@ -202,7 +202,7 @@ def grid2d(rows: int, cols: int, *, grid: Grid) -> Matrix:
     return _lattice(grid, (rows, cols))
 
 
-@jointly
+@collective
 def grid3d(depth: int, rows: int, cols: int, *, grid: Grid) -> Matrix:
     """Generate the grid of points of `semiring.random.grid3d`; each process makes its block.
 
@@ -232,7 +232,7 @@ def grid3d(depth: int, rows: int, cols: int, *, grid: Grid) -> Matrix:
     return _lattice(grid, (depth, rows, cols))
 
 
-@jointly
+@collective
 def path(n: int, *, grid: Grid) -> Matrix:
     """Generate the path 0 - 1 - ... - (n - 1); each process makes its block.
 
@@ -267,7 +267,7 @@ def _lattice(grid: Grid, shape: tuple[int, ...]) -> Matrix:
         n = math.prod(sides)
         return (*arrays.lattice(array_module(grid.local), sides, grid.rows(n), grid.cols(n)), n)
 
-    indptr, indices, n = grid.together(made)
+    indptr, indices, n = grid.run_then_barrier(made)
     return _matrix(grid, n, indptr, indices, None, True)
 
 
@@ -288,7 +288,7 @@ def _drawn(
             raise InvalidValue(f'weights: expected None or "uniform", got {weights!r}')
         return n * arrays.checked("edge_factor", edge_factor, 0, 2**20)
 
-    total = grid.together(checked)
+    total = grid.run_then_barrier(checked)
     bounds = [rank * total // grid.size for rank in range(grid.size + 1)]
     first, last = bounds[grid.rank], bounds[grid.rank + 1]
     most = max(high - low for low, high in itertools.pairwise(bounds))
@@ -313,7 +313,7 @@ def _drawn(
         block = route.top, route.left, n
         return indptr, indices, arrays.uniform_weights(xp, indptr, indices, seed, 1, _LARGEST_WEIGHT, block=block)
 
-    return _matrix(grid, n, *grid.together(made), symmetric)
+    return _matrix(grid, n, *grid.run_then_barrier(made), symmetric)
 
 
 class _Routes:
@@ -334,10 +334,10 @@ class _Routes:
         j = xp.searchsorted(self._lefts[1:-1], cols, side="right")
         widths = self._lefts[1:] - self._lefts[:-1]
         keys = (rows - self._tops[i]) * widths[j] + (cols - self._lefts[j])
-        order, ends = divided(keys, i * grid.shape[1] + j, grid.size, grid.local)
+        order, ends = group_by_owner(keys, i * grid.shape[1] + j, grid.size, grid.local)
         keys = keys[order]
         messages = [keys[low:high] if low < high else None for low, high in itertools.pairwise(ends)]
-        return [part for part in grid.all.exchange(messages) if part is not None]
+        return [part for part in grid.comm.alltoall(messages) if part is not None]
 
 
 def _matrix(grid: Grid, n: int, indptr: Array, indices: Array, values: Array | None, symmetric: bool) -> Matrix:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -28,18 +28,18 @@ from ..io.srb import Store
 from ..io.srb_reading import map_store
 from ..memory.allocation import allocating
 from ..ops.extract import extract_matrix
-from .agreement import jointly
+from .agreement import collective
 from .checksums import check_in_shares
 from .grid import Grid
 from .part_files import INDEX, checked_index, read_index, read_part
-from .partition import matrix, section, vector
+from .partition import matrix, slice_vector, vector
 from .reading_text import read_edges, read_matrix_market
 from .srb_blocks import block_of_file, piece_of_file
 
 __all__ = ["read"]
 
 
-@jointly
+@collective
 def read(
     path: PathLike,
     grid: Grid,
@@ -117,7 +117,7 @@ def read(
             raise InvalidValue("progress=: the processes of a grid do not report it")
         return _text_reader(path, kind, options)
 
-    in_shares = grid.together(checked)
+    in_shares = grid.run_then_barrier(checked)
     if kind in (".srb", ".parts") and not compression:
         return (_read_srb if kind == ".srb" else _read_folder)(path, grid, placement, compress, verify)
     made = None if in_shares is None else in_shares(path, grid)
@@ -142,23 +142,23 @@ def _text_reader(path: PathLike, kind: str, options: dict[str, Any]) -> Callable
 
 
 def _read_srb(path: PathLike, grid: Grid, placement: str | None, codec: str | None, verify: bool) -> Any:
-    file = grid.together(lambda: map_store(path))
+    file = grid.run_then_barrier(lambda: map_store(path))
     if verify:
         check_in_shares(grid, os.fspath(path), file)
     if file.kind == "vector":
         first, last = grid.piece(file.shape[0])
-        piece = grid.together(lambda: piece_of_file(file, first, last, verify=verify))
+        piece = grid.run_then_barrier(lambda: piece_of_file(file, first, last, verify=verify))
         return set_label_sets(_vector(grid, file.shape[0], piece, file, placement, codec), file.labels)
     rows, cols = grid.rows(file.shape[0]), grid.cols(file.shape[1])
-    block = grid.together(lambda: block_of_file(file, rows, cols, verify=verify))
+    block = grid.run_then_barrier(lambda: block_of_file(file, rows, cols, verify=verify))
     made = _matrix(grid, (file.shape[0], file.shape[1]), block, file.iso, file, file.facts, placement, codec)
     return set_label_sets(made, file.labels)
 
 
 def _read_folder(path: PathLike, grid: Grid, placement: str | None, codec: str | None, verify: bool) -> Any:
     folder = os.fspath(path)
-    index = grid.together(lambda: checked_index(read_index(folder).get("object"), os.path.join(folder, INDEX)))
-    part, file, labels = grid.together(lambda: read_part(folder, index, grid, verify=verify))
+    index = grid.run_then_barrier(lambda: checked_index(read_index(folder).get("object"), os.path.join(folder, INDEX)))
+    part, file, labels = grid.run_then_barrier(lambda: read_part(folder, index, grid, verify=verify))
     return set_label_sets(placed_part(grid, index, part, file, placement, codec), labels)
 
 
@@ -182,7 +182,7 @@ def _matrix(
     codec: str | None,
 ) -> Matrix:
     kept = file.codec if codec is None else codec
-    block = grid.together(lambda: convert("read", block, placement, kept, grid.local))
+    block = grid.run_then_barrier(lambda: convert("read", block, placement, kept, grid.local))
     store = matrix(grid, shape, block, iso=iso)
     store.pattern.facts.update({key: value for key, value in facts.items() if key == "symmetric"})
     return Matrix._new(store)
@@ -196,7 +196,7 @@ def _vector(grid: Grid, size: int, piece: Any, file: Store | None, placement: st
         with allocating("read", grid.local):
             return piece.to(grid.local)
 
-    return Vector._new(vector(grid, size, grid.together(moved), iso=None if file is None else file.iso))
+    return Vector._new(vector(grid, size, grid.run_then_barrier(moved), iso=None if file is None else file.iso))
 
 
 def _read_by_one(path: PathLike, grid: Grid, options: dict[str, Any]) -> Any:
@@ -206,7 +206,7 @@ def _read_by_one(path: PathLike, grid: Grid, options: dict[str, Any]) -> Any:
         with on_the_host():
             return read_whole(path, **options)
 
-    found = grid.together(lambda: whole() if grid.rank == 0 else None)
+    found = grid.run_then_barrier(lambda: whole() if grid.rank == 0 else None)
     return _distributed(grid, found)
 
 
@@ -217,17 +217,17 @@ def _distributed(grid: Grid, found: Any) -> Any:
     if store is not None:
         facts = scalar_facts(store.pattern) if isinstance(store, CSR) else {}
         about = tuple(found.shape), store.iso, facts, label_sets(found)
-    shape, iso, facts, labels = grid.all.broadcast(about, 0)
+    shape, iso, facts, labels = grid.comm.bcast(about, 0)
     engine = engine_for("cpu")
 
     def part_of(rank: int) -> Any:
         if len(shape) == 1:
-            return section(store, *grid.piece(shape[0], rank), engine)
+            return slice_vector(store, *grid.piece(shape[0], rank), engine)
         (top, bottom), (left, right) = grid.rows(shape[0], rank), grid.cols(shape[1], rank)
         return extract_matrix(store, Index(shape[0], bottom - top, top), Index(shape[1], right - left, left)).into()
 
-    parts = grid.together(lambda: [None if store is None else part_of(rank) for rank in range(grid.size)])
-    part = grid.all.exchange(parts)[0].to(grid.local)
+    parts = grid.run_then_barrier(lambda: [None if store is None else part_of(rank) for rank in range(grid.size)])
+    part = grid.comm.alltoall(parts)[0].to(grid.local)
     if len(shape) == 1:
         return set_label_sets(Vector._new(vector(grid, shape[0], part, iso=iso)), labels)
     made: Matrix = Matrix._new(matrix(grid, shape, part, iso=iso))
@@ -236,6 +236,5 @@ def _distributed(grid: Grid, found: Any) -> Any:
 
 
 def _placed(grid: Grid, store: CSR, placement: str | None, codec: str | None) -> CSR:
-    block = grid.part(store)
-    placed: CSR = grid.with_part(store, grid.together(lambda: convert("read", block, placement, codec, grid.local)))
-    return placed
+    block = grid.run_then_barrier(lambda: convert("read", grid.part(store), placement, codec, grid.local))
+    return cast(CSR, grid.with_part(store, block))

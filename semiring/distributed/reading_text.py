@@ -73,10 +73,10 @@ def read_edges(
     layout = _by_first(grid, lambda: head_of(path, layout_of))
     share = share_of(grid, path, layout.start, layout.line, quotes=bool(layout.grammar.separator))
     if layout.grammar.separator:
-        grid.together(lambda: _check_quotes(layout, share))
-    found = None if layout.named else grid.together(lambda: _numbers(layout, share))
+        grid.run_then_barrier(lambda: _check_quotes(layout, share))
+    found = None if layout.named else grid.run_then_barrier(lambda: _numbers(layout, share))
     labels: Ids = None
-    if not grid.agreed(found is not None):
+    if not grid.all_reduce_and(found is not None):
         edges, labels = _named(grid, layout, share, bipartite)
     else:
         assert found is not None
@@ -95,7 +95,7 @@ def read_edges(
     else:
         shape = (_rows_for(grid, edges, layout.base),) * 2
     edges = replace(edges, nrows=shape[0], ncols=shape[1])
-    edges = edges if directed and not symmetric else grid.together(edges.symmetrized)
+    edges = edges if directed and not symmetric else grid.run_then_barrier(edges.symmetrized)
     if dup_op is None and not isinstance(edges.values, np.ndarray):
         dup_op = "any"
     made = _assembled(grid, edges, dup_op)
@@ -122,8 +122,8 @@ def read_matrix_market(path: PathLike, grid: Grid, *, dup_op: Any = None) -> Mat
     if header.array:
         return None
     share, columns = share_of(grid, path, header.start, header.line), entry_columns(header)
-    table = grid.together(lambda: scan_table(share.text, 0, share.line, columns, CLASSES, name=name))
-    counts = grid.all.gather_all((table.rows, table.large, table.negative))
+    table = grid.run_then_barrier(lambda: scan_table(share.text, 0, share.line, columns, CLASSES, name=name))
+    counts = grid.comm.allgather((table.rows, table.large, table.negative))
     first, total = sum(each[0] for each in counts[: grid.rank]), sum(each[0] for each in counts)
 
     def line_of(entry: int) -> int:
@@ -144,13 +144,13 @@ def read_matrix_market(path: PathLike, grid: Grid, *, dup_op: Any = None) -> Mat
         rows, cols = table.ints[0] - 1, table.ints[1] - 1
         return mirrored(FileTriples(header.nrows, header.ncols, rows, cols, values, line_of, name), header)
 
-    return set_label_sets(_assembled(grid, grid.together(entries), dup_op), header.labels)
+    return set_label_sets(_assembled(grid, grid.run_then_barrier(entries), dup_op), header.labels)
 
 
 def _by_first(grid: Grid, function: Any) -> Any:
     """Return on all processes what a function returns on the first one.  Collective."""
-    found = grid.together(lambda: function() if grid.rank == 0 else None)
-    return grid.all.broadcast(found, 0)
+    found = grid.run_then_barrier(lambda: function() if grid.rank == 0 else None)
+    return grid.comm.bcast(found, 0)
 
 
 def _check_quotes(layout: EdgeLayout, share: Share) -> None:
@@ -174,7 +174,7 @@ def _numbers(layout: EdgeLayout, share: Share) -> Any:
 
 def _numbered(grid: Grid, layout: EdgeLayout, share: Share, ends: Any, weights: Any) -> FileTriples:
     """Return the edges of a share; the weights are real numbers if those of any process are.  Collective."""
-    real = not grid.agreed(weights is None or weights.dtype.kind != "f")
+    real = not grid.all_reduce_and(weights is None or weights.dtype.kind != "f")
     values = TRUE if weights is None else weights.astype(FP64, copy=False) if real else weights
 
     def line_of(edge: int) -> int:
@@ -186,7 +186,7 @@ def _numbered(grid: Grid, layout: EdgeLayout, share: Share, ends: Any, weights: 
 
 def _relabeled(grid: Grid, edges: FileTriples) -> tuple[FileTriples, NDArray[np.int64]]:
     """Number the ids of all processes in ascending order.  Collective."""
-    found = grid.all.gather_all(np.unique(np.concatenate([edges.rows, edges.cols])))
+    found = grid.comm.allgather(np.unique(np.concatenate([edges.rows, edges.cols])))
     ids = np.unique(np.concatenate(found))
     return replace(edges, rows=np.searchsorted(ids, edges.rows), cols=np.searchsorted(ids, edges.cols)), ids
 
@@ -195,7 +195,7 @@ def _in_two_sets(
     grid: Grid, edges: FileTriples, labels: NDArray[Any], quoted: tuple[bool, bool]
 ) -> tuple[FileTriples, tuple[NDArray[Any], NDArray[Any]]]:
     """Number sources and targets apart.  quoted: which side remains as it is.  Collective."""
-    present = [np.concatenate(grid.all.gather_all(np.unique(end))) for end in (edges.rows, edges.cols)]
+    present = [np.concatenate(grid.comm.allgather(np.unique(end))) for end in (edges.rows, edges.cols)]
     sides, rows, cols = in_two_sets(labels, edges.rows, edges.cols, quoted, present)
     return replace(edges, rows=rows, cols=cols), sides
 
@@ -211,23 +211,23 @@ def _named(grid: Grid, layout: EdgeLayout, share: Share, bipartite: bool) -> tup
         quoted = tuple(bool(is_quoted(share.text, spans[k : k + 2]).any()) for k in (0, 2))
         return *number_names(share.text, spans, layout.name, line_of), weights, quoted
 
-    own, rows, cols, weights, quoted = grid.together(parsed)
-    every = [part for part in grid.all.gather_all(own) if len(part)]
-    real = not grid.agreed(weights is None or weights.dtype.kind != "f")
+    own, rows, cols, weights, quoted = grid.run_then_barrier(parsed)
+    every = [part for part in grid.comm.allgather(own) if len(part)]
+    real = not grid.all_reduce_and(weights is None or weights.dtype.kind != "f")
     values = TRUE if weights is None else weights.astype(FP64, copy=False) if real else weights
     if not every:
         return FileTriples(0, 0, rows, cols, values, line_of, layout.name), (own, own) if bipartite else own
     labels, _ = number_columns(layout.name, {"ids": np.concatenate(every)})
     places = np.searchsorted(labels, own) if len(own) else np.zeros(0, np.int64)
     rows, cols = places[rows], places[cols]
-    sides = tuple(not grid.agreed(not side) for side in quoted)
+    sides = tuple(not grid.all_reduce_and(not side) for side in quoted)
     if not bipartite and not any(sides):  # integers beyond int64
         labels, rows, cols = as_integers(labels, rows, cols)
     if layout.unsure:
-        first = grid.all.broadcast((int(rows[0]), int(cols[0])) if grid.rank == 0 and len(rows) else None, 0)
+        first = grid.comm.bcast((int(rows[0]), int(cols[0])) if grid.rank == 0 and len(rows) else None, 0)
         if first is not None:
             count = sum(int(np.count_nonzero((part == first[0]) | (part == first[1]))) for part in (rows, cols))
-            total = sum(grid.all.gather_all(count))
+            total = sum(grid.comm.allgather(count))
             if grid.rank == 0:
                 warn_if_unrepeated(layout.name, layout.line, total - 2, (labels[first[0]], labels[first[1]]))
     edges = FileTriples(0, 0, rows, cols, values, line_of, layout.name)
@@ -241,7 +241,7 @@ def _with_weights(grid: Grid, edges: FileTriples, dtype: Any) -> FileTriples:
     chosen, given = lookup(dtype), edges.values
     if not isinstance(given, np.ndarray):
         return replace(edges, values=chosen.type(1))
-    return replace(edges, values=grid.together(lambda: weights_as(given, chosen, edges.name, edges.line_of)))
+    return replace(edges, values=grid.run_then_barrier(lambda: weights_as(given, chosen, edges.name, edges.line_of)))
 
 
 def _rows_for(grid: Grid, edges: FileTriples, base: int) -> int:
@@ -249,7 +249,7 @@ def _rows_for(grid: Grid, edges: FileTriples, base: int) -> int:
     largest = np.maximum(edges.rows, edges.cols)
     at = int(largest.argmax()) if largest.size else 0
     own = int(largest[at]) + 1 if largest.size else 0
-    found = grid.all.gather_all((own, int(largest.size)))
+    found = grid.comm.allgather((own, int(largest.size)))
     n: int = max(each[0] for each in found)
     total = sum(each[1] for each in found)
 
@@ -258,7 +258,7 @@ def _rows_for(grid: Grid, edges: FileTriples, base: int) -> int:
             assert edges.line_of is not None
             check_rows(n, total, base, f"{edges.name}:{edges.line_of(at)}")
 
-    grid.together(check)
+    grid.run_then_barrier(check)
     return n
 
 
@@ -286,6 +286,6 @@ def _assembled(grid: Grid, entries: FileTriples, dup_op: Any) -> Matrix:
         )
 
     try:
-        return Matrix._new(grid.together(built))
+        return Matrix._new(grid.run_then_barrier(built))
     except DuplicateIndex as error:
         raise DuplicateIndex(f"{entries.name}: {error}") from error

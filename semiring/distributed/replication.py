@@ -26,11 +26,11 @@ from ..operators.types import TypedMonoid
 from ..ops.extract import extract_matrix
 from .grid import Grid
 from .matrix_messages import exchanged_blocks
-from .partition import folded, local, matrix, union
-from .process import local_place
-from .scattering import gathered
+from .partition import local, matrix, reduce_scatter, union
+from .process import local_rank
+from .scattering import allgather_store
 
-__all__ = ["admitted", "count_sent", "replica", "replicated", "sent_in_place", "summed"]
+__all__ = ["admitted", "count_sent", "replica", "replicated", "sent_in_place", "sum_and_partition"]
 
 _REPLICA, _ADMITTED, _SENT = "replica", "replica admitted", "sent in place of a replica"
 
@@ -66,7 +66,7 @@ def _read(a: CSR, values: bool) -> bool:
 
 
 def _gathered(grid: Grid, a: CSR) -> CSR:
-    made = _knowing(grid.together(lambda: gathered(a)), a)  # kept by all processes, or by none
+    made = _knowing(grid.run_then_barrier(lambda: allgather_store(a)), a)  # kept by all processes, or by none
     return made if a.iso is None else CSR(made.pattern, a.dtype, None, a.iso)
 
 
@@ -86,17 +86,17 @@ def admitted(grid: Grid, a: CSR, *, values: bool) -> bool:
     if key not in facts:
         rows = a.nvals * (index_dtype(a.ncols).itemsize + itemsize) + (a.nrows + 1) * index_dtype(a.nvals).itemsize
         free = _free(grid)
-        facts[key] = grid.agreed(free is None or 2 * rows <= config.replicated_share * free)
+        facts[key] = grid.all_reduce_and(free is None or 2 * rows <= config.replicated_share * free)
     return bool(facts[key])
 
 
 def _free(grid: Grid) -> int | None:
     """Return the free memory of this process; None if it is unknown."""
-    free, everyone = free_memory(grid.local), grid.all
+    free, everyone = free_memory(grid.local), grid.comm
     if free is None or (grid.local == "cuda" and not everyone.threads):
         return free
-    place = local_place(os.environ) if everyone.between_hosts else None
-    return free // (grid.size if place is None else place[1])
+    local_count = local_rank(os.environ) if everyone.between_hosts else None
+    return free // (grid.size if local_count is None else local_count[1])
 
 
 def sent_in_place(a: CSR) -> int:
@@ -109,14 +109,14 @@ def count_sent(a: CSR, count: float) -> None:
     a.pattern.facts[_SENT] = sent_in_place(a) + int(count)
 
 
-def summed(grid: Grid, store: Any, monoid: TypedMonoid) -> Any:
+def sum_and_partition(grid: Grid, store: Any, monoid: TypedMonoid) -> Any:
     """Return the parts of the sum of vectors or of matrices, of which each process has one as a whole.  Collective."""
     if not isinstance(store, CSR):
-        return folded(grid, store, range(grid.size), store.size, monoid)
+        return reduce_scatter(grid, store, range(grid.size), store.size, monoid)
     blocks, at = list[CSR | None](), [(grid.rows(store.nrows, k), grid.cols(store.ncols, k)) for k in range(grid.size)]
     for (top, bottom), (left, right) in at:
         rows, cols = Index(store.nrows, bottom - top, top), Index(store.ncols, right - left, left)
         blocks.append(extract_matrix(store, rows, cols).into())
     (top, bottom), (left, right) = at[grid.rank]
-    found = exchanged_blocks(blocks, [(bottom - top, right - left)] * grid.size, store.dtype, grid.all, grid)
+    found = exchanged_blocks(blocks, [(bottom - top, right - left)] * grid.size, store.dtype, grid.comm, grid)
     return matrix(grid, store.shape, functools.reduce(lambda a, b: union(a, b, monoid), found))

@@ -56,9 +56,9 @@ def routed(grid: Grid, t: Triples, shape: tuple[int, int], dtype: Any, *, dup: A
     bounds_of_cols = xp.asarray(piece_bounds(shape[1], grid.size)[height:-1:height], dtype=np.int64)
     owner = xp.searchsorted(bounds_of_rows, t.rows, side="right") * width
     owner += xp.searchsorted(bounds_of_cols, t.cols, side="right")
-    found = [part for part in grid.all.exchange(_divided(grid, t, owner)) if part is not None]
+    found = [part for part in grid.comm.alltoall(_divided(grid, t, owner)) if part is not None]
     (top, bottom), (left, right) = grid.rows(shape[0]), grid.cols(shape[1])
-    together = joined(found, dtype, grid.local)
+    together = concatenate_triples(found, dtype, grid.local)
     moved = Triples(together.rows - top, together.cols - left, together.values, together.iso)
     try:
         block = built(moved, (bottom - top, right - left), dtype, grid, dup=dup)
@@ -73,7 +73,7 @@ def built(t: Triples, shape: tuple[int, int], dtype: Any, grid: Grid, *, dup: An
     return from_triples(call_ids.operation(), BuildMatrix(*shape, dtype, rows, cols, t.values, t.iso, dup), grid.local)
 
 
-def spread(grid: Grid, u: Any, shape: tuple[int, int], at: Callable[[Array], tuple[Array, Array]]) -> CSR:
+def scatter_entries(grid: Grid, u: Any, shape: tuple[int, int], at: Callable[[Array], tuple[Array, Array]]) -> CSR:
     """Return the matrix with t(at(i)) = u(i) for the entries of a vector.  Collective."""
     piece = index_list(local(u))
     rows, cols = at(piece.indices.astype(np.int64) + grid.piece(u.size)[0])
@@ -91,7 +91,7 @@ def repeated_position(rows: Array, cols: Array | None = None) -> DuplicateIndex:
     return repeated(place[0] if cols is None else place)  # type: ignore[arg-type]
 
 
-def divided(keys: Array, owner: Array, count: int, device: str) -> tuple[Array, list[int]]:
+def group_by_owner(keys: Array, owner: Array, count: int, device: str) -> tuple[Array, list[int]]:
     """Return a stable order of entries by their owner, and the bounds of each owner's in it.  Synchronizes."""
     xp = array_module(device)
     order = xp.argsort(owner, kind="stable")
@@ -100,7 +100,7 @@ def divided(keys: Array, owner: Array, count: int, device: str) -> tuple[Array, 
 
 
 def _divided(grid: Grid, t: Triples, owner: Array) -> list[Triples | None]:
-    order, ends = divided(t.rows, owner, grid.size, grid.local)
+    order, ends = group_by_owner(t.rows, owner, grid.size, grid.local)
     rows, cols, values = t.rows[order], t.cols[order], None if t.values is None else t.values[order]
     return [
         Triples(rows[low:high], cols[low:high], None if values is None else values[low:high], t.iso)
@@ -110,7 +110,7 @@ def _divided(grid: Grid, t: Triples, owner: Array) -> list[Triples | None]:
     ]
 
 
-def joined(found: list[Triples], dtype: Any, device: str) -> Triples:
+def concatenate_triples(found: list[Triples], dtype: Any, device: str) -> Triples:
     """Return triples one after another; with one value for all of them where they share it."""
     xp = array_module(device)
     if not found:

@@ -12,7 +12,7 @@ from ..ops.extract import extract_matrix
 from ..ops.layout import concat
 from .grid import Grid
 from .matrix_messages import exchanged_blocks
-from .partition import local, matrix, placed
+from .partition import embed, local, matrix
 from .replication import replica, replicated
 
 __all__ = ["blocks_of_rows", "global_rows", "has_whole_rows", "whole_rows"]
@@ -29,11 +29,11 @@ def whole_rows(grid: Grid, a: CSR) -> CSR:
     if a.iso is None:
         known: CSR | None = a.cache.get("rows")
         if known is None:
-            known = a.cache["rows"] = grid.together(lambda: _exchanged(grid, a))
+            known = a.cache["rows"] = grid.run_then_barrier(lambda: _exchanged(grid, a))
         return known
     pattern = a.pattern.facts.get("rows")
     if pattern is None:
-        pattern = a.pattern.facts["rows"] = grid.together(lambda: _exchanged(grid, a)).pattern
+        pattern = a.pattern.facts["rows"] = grid.run_then_barrier(lambda: _exchanged(grid, a)).pattern
     return CSR(pattern, a.dtype, None, a.iso)
 
 
@@ -50,7 +50,7 @@ def _exchanged(grid: Grid, a: CSR) -> CSR:
         return extract_matrix(whole, Index(a.nrows, last - first, first), Index(a.ncols, a.ncols)).into()
     block = local(a)
     top = grid.rows(a.nrows)[0]
-    first = grid.place[0] * grid.shape[1]
+    first = grid.coords[0] * grid.shape[1]
     blocks, shapes = list[CSR](), list[tuple[int, int]]()
     mine = grid.piece(a.nrows)
     for k in range(grid.shape[1]):
@@ -59,14 +59,14 @@ def _exchanged(grid: Grid, a: CSR) -> CSR:
         begin, end = grid.piece(a.nrows, first + k)
         rows = Index(block.nrows, end - begin, begin - top)
         blocks.append(extract_matrix(block, rows, Index(block.ncols, block.ncols)).into())
-    found = exchanged_blocks(blocks, shapes, a.dtype, grid.beside, grid)
+    found = exchanged_blocks(blocks, shapes, a.dtype, grid.row_comm, grid)
     made: CSR = concat([found]).into()
     return made
 
 
 def global_rows(grid: Grid, a: CSR) -> CSR:
     """Return the rows of the piece of this process at their positions in the whole matrix, with no other entries."""
-    return placed(whole_rows(grid, a), a.shape, grid.piece(a.nrows)[0], 0)
+    return embed(whole_rows(grid, a), a.shape, grid.piece(a.nrows)[0], 0)
 
 
 def blocks_of_rows(grid: Grid, rows: CSR, shape: tuple[int, int], *, keeps: CSR | None = None) -> CSR:
@@ -77,12 +77,12 @@ def blocks_of_rows(grid: Grid, rows: CSR, shape: tuple[int, int], *, keeps: CSR 
     if grid.shape[1] == 1:
         return matrix(grid, shape, rows, keeps=keeps)
     blocks, shapes = list[CSR](), list[tuple[int, int]]()
-    first, mine = grid.place[0] * grid.shape[1], grid.cols(shape[1])
+    first, mine = grid.coords[0] * grid.shape[1], grid.cols(shape[1])
     for k in range(grid.shape[1]):
         begin, end = grid.piece(shape[0], first + k)
         shapes.append((end - begin, mine[1] - mine[0]))
         left, right = grid.cols(shape[1], k)
         cols = Index(shape[1], right - left, left)
         blocks.append(extract_matrix(rows, Index(rows.nrows, rows.nrows), cols).into())
-    found = exchanged_blocks(blocks, shapes, rows.dtype, grid.beside, grid)
+    found = exchanged_blocks(blocks, shapes, rows.dtype, grid.row_comm, grid)
     return matrix(grid, shape, concat([[part] for part in found]).into())

@@ -86,7 +86,7 @@ class GridExecutor(Executor):
     def find(self, spec: Any) -> Implementation | None:
         """Return the implementation that executes a request, or None.  Collective where the rule has a condition."""
         rule = rules().get(spec.name)
-        if rule is None or (rule.when is not None and not self.grid.joint(rule.when, spec, self.grid)):
+        if rule is None or (rule.when is not None and not self.grid.collective_call(rule.when, spec, self.grid)):
             return None
         found = self._implementations.get(spec.name)
         if found is None:
@@ -101,9 +101,9 @@ class GridExecutor(Executor):
         @functools.wraps(function)
         def execute(whole: Any) -> Any:
             if not recording.noting():
-                return grid.joint(function, whole, grid)
-            with grid.account():
-                return grid.joint(function, whole, grid)
+                return grid.collective_call(function, whole, grid)
+            with grid.record_traffic():
+                return grid.collective_call(function, whole, grid)
 
         return Implementation(operation, "distributed", execute, None, rule.fuses, f"{operation} on a grid", GRID)
 

@@ -14,7 +14,7 @@ from ..ops.extract import extract_matrix
 from ..ops.layout import concat
 from .grid import Grid, grid_of
 from .matrix_messages import decoded_block, encoded_block
-from .partition import arrived, concatenated, local, matrix, section, vector
+from .partition import concatenate, decode_segment, local, matrix, slice_vector, vector
 from .vector_messages import encoded
 
 S = TypeVar("S", Matrix, Vector)
@@ -54,20 +54,20 @@ def scatter(A: S, grid: Grid) -> S:
         raise InvalidType(f"scatter: expected a Matrix or a Vector, got {type(A).__name__}")
     if in_parts(A.device):
         raise InvalidValue(f"scatter: the {type(A).__name__} is on a grid already ({A.device})")
-    return A.with_store(grid.take(A.to(grid.local).store))._labeled_as(A)
+    return A.with_store(grid.partition(A.to(grid.local).store))._labeled_as(A)
 
 
-def taken(store: Any, grid: Grid) -> Any:
+def partition_store(store: Any, grid: Grid) -> Any:
     """Return the store of parts of an object that every process has as a whole."""
     if isinstance(store, CSR):
         made: Any = matrix(grid, store.shape, block_of(store, grid), iso=store.iso)
         # A process may have computed it alone; what is known decides which collectives follow.
-        known = grid.found(store.pattern.facts.get("symmetric"))
+        known = grid.broadcast_present(store.pattern.facts.get("symmetric"))
         if known is not None:
             made.pattern.facts["symmetric"] = known
     else:
         first, last = grid.piece(store.size)
-        made = vector(grid, store.size, section(store, first, last, grid.engine), iso=store.iso)
+        made = vector(grid, store.size, slice_vector(store, first, last, grid.engine), iso=store.iso)
     return made
 
 
@@ -100,22 +100,22 @@ def gather(A: S) -> S:
     given: Any = A
     if not isinstance(given, (Matrix, Vector)) or not in_parts(given.device):
         raise InvalidType(f"gather: expected a Matrix or a Vector on a grid, got {A!r:.60}")
-    return A.with_store(grid_of(given).whole(A.store))._labeled_as(A)
+    return A.with_store(grid_of(given).allgather(A.store))._labeled_as(A)
 
 
-def gathered(store: Any) -> Any:
+def allgather_store(store: Any) -> Any:
     """Return the whole of a store on a grid, on every process.  Collective."""
     grid = grid_of(store)
     part = local(store)
     if grid.size == 1:
         return part
     if not isinstance(store, CSR):
-        found = grid.all.gather_all(encoded(part, grid.all))
-        pieces = [arrived(grid, sent, store.size, store.dtype, rank) for rank, sent in enumerate(found)]
+        found = grid.comm.allgather(encoded(part, grid.comm))
+        pieces = [decode_segment(grid, sent, store.size, store.dtype, rank) for rank, sent in enumerate(found)]
         pieces[grid.rank] = part
-        return concatenated(pieces, grid.engine, grid.local)
+        return concatenate(pieces, grid.engine, grid.local)
     parts: list[CSR] = []
-    for rank, block in enumerate(grid.all.gather_all(encoded_block(part, grid.all, grid))):
+    for rank, block in enumerate(grid.comm.allgather(encoded_block(part, grid.comm, grid))):
         (top, bottom), (left, right) = grid.rows(store.nrows, rank), grid.cols(store.ncols, rank)
         own = rank == grid.rank
         parts.append(part if own else decoded_block(block, (bottom - top, right - left), store.dtype, grid))

@@ -22,7 +22,7 @@ from ..ops.convert import index_list
 from ..ops.extract import extract_matrix
 from ..ops.layout import concat
 from ..storage.compression import convert
-from .partition import section
+from .partition import slice_vector
 
 __all__ = ["Bounds", "block_of_file", "piece_of_file"]
 
@@ -66,8 +66,8 @@ def piece_of_file(file: Store, first: int, last: int, *, verify: bool) -> Vector
     if isinstance(u, Full):
         return Full(last - first, u.dtype, None if u.values is None else u.values[first:last], u.iso, "cpu")
     if isinstance(u, Bitmap) and first % 32:
-        return section(index_list(u), first, last, engine_for("cpu"))
-    return section(u, first, last, engine_for("cpu"))
+        return slice_vector(index_list(u), first, last, engine_for("cpu"))
+    return slice_vector(u, first, last, engine_for("cpu"))
 
 
 def _rows(a: CSR, first: int, last: int) -> CSR:

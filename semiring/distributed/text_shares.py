@@ -70,8 +70,8 @@ def share_of(grid: Grid, path: PathLike, start: int, line: int, *, quotes: bool 
             )
         return _bytes(path, begin, end, quotes=quotes)
 
-    text = grid.together(lines)
-    counts = grid.all.gather_all(int(np.count_nonzero(text == 10)))
+    text = grid.run_then_barrier(lines)
+    counts = grid.comm.allgather(int(np.count_nonzero(text == 10)))
     return Share(text, line + sum(counts[: grid.rank]), line + sum(counts))
 
 

@@ -123,12 +123,12 @@ class ThreadCommunicator(Communicator):
         self.rank, self.size, self._meeting = rank, meeting.size, meeting
         self.traffic = Traffic() if traffic is None else traffic
 
-    def _gather_all(self, message: Any) -> list[Any]:
-        found = self._meeting.meet(self.rank, f"{operation()} (gather_all)", message)
+    def _allgather(self, message: Any) -> list[Any]:
+        found = self._meeting.meet(self.rank, f"{operation()} (allgather)", message)
         return [found[rank] for rank in range(self.size)]
 
-    def _exchange(self, messages: Sequence[Any]) -> list[Any]:
-        found = self._meeting.meet(self.rank, f"{operation()} (exchange)", list(messages))
+    def _alltoall(self, messages: Sequence[Any]) -> list[Any]:
+        found = self._meeting.meet(self.rank, f"{operation()} (alltoall)", list(messages))
         return [found[rank][self.rank] for rank in range(self.size)]
 
     def _report(self, error: Any) -> Callable[[], list[Any]]:
@@ -143,7 +143,7 @@ class ThreadCommunicator(Communicator):
 
     def split(self, color: int, key: int) -> ThreadCommunicator:
         """Return the group of the ranks that gave this color, ordered by key."""
-        everyone = self.gather_all((color, key))
+        everyone = self.allgather((color, key))
         members = sorted((k, rank) for rank, (c, k) in enumerate(everyone) if c == color)
         ranks = tuple(rank for _, rank in members)
         meeting = self._meeting.children.setdefault(ranks, _Meeting(len(ranks), self._meeting.turns))

@@ -12,7 +12,7 @@ from .grid import Grid
 
 
 @contextmanager
-def accounted(grid: Grid) -> Iterator[None]:
+def record_traffic(grid: Grid) -> Iterator[None]:
     """Note what this process sends inside the block in the record of the current call.  Synchronizes on the GPU."""
     wait, now = recording.waiter(grid.engine), grid.traffic
     wait()
@@ -37,5 +37,5 @@ def step(grid: Grid, number: int, **details: Any) -> Iterator[None]:
     if call is None:
         yield
         return
-    with recording.timed("step", call.kernel, grid.engine, step=number, **details), accounted(grid):
+    with recording.timed("step", call.kernel, grid.engine, step=number, **details), record_traffic(grid):
         yield

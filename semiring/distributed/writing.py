@@ -83,9 +83,9 @@ def write(path: PathLike, A: Matrix | Vector) -> None:
     store: Any = A.store
     grid, kind = grid_of(store), extension(path)
     if kind == (".parts", ""):
-        grid.joint(_write_folder, os.fspath(path), A, grid)
+        grid.collective_call(_write_folder, os.fspath(path), A, grid)
     elif kind == (".srb", ""):
-        grid.joint(_write_file, path, store, label_sets(A), grid)
+        grid.collective_call(_write_file, path, store, label_sets(A), grid)
     else:
         raise NotSupported(
             f"{os.fspath(path)}: expected NAME.srb or NAME.parts for an object on a grid; other formats are written by "
@@ -94,9 +94,9 @@ def write(path: PathLike, A: Matrix | Vector) -> None:
 
 
 def _write_folder(folder: str, A: Matrix | Vector, grid: Grid) -> None:
-    grid.together(lambda: made_folder(folder, "one of an object in parts") if grid.rank == 0 else None)
+    grid.run_then_barrier(lambda: made_folder(folder, "one of an object in parts") if grid.rank == 0 else None)
     index = write_parts(A, folder, grid).content()
-    grid.together(lambda: write_index(folder, {"object": index}) if grid.rank == 0 else None)
+    grid.run_then_barrier(lambda: write_index(folder, {"object": index}) if grid.rank == 0 else None)
     if grid.rank == 0:
         remove_others(folder, files_of(index))
 
@@ -112,10 +112,10 @@ class _Share(NamedTuple):
 def _rows_of(grid: Grid, store: CSR) -> _Share:
     """Return the rows of the piece of this process, with all columns.  Collective."""
     rows = listed_or_resident(_together(grid, store))
-    few = not grid.agreed(not isinstance(rows.pattern, HyperPattern))
+    few = not grid.all_reduce_and(not isinstance(rows.pattern, HyperPattern))
     rows = hypersparse(rows) if few else rows
     p: Any = rows.pattern
-    found = grid.all.gather_all((rows.nvals, int(p.rows.size) if few else rows.nrows))
+    found = grid.comm.allgather((rows.nvals, int(p.rows.size) if few else rows.nrows))
     entries = [0, *accumulate(each[0] for each in found)]
     lines = [0, *accumulate(each[1] for each in found)]
     nvals, form = entries[-1], "hypersparse" if few else "csr"
@@ -136,9 +136,9 @@ def _rows_of(grid: Grid, store: CSR) -> _Share:
 def _pairs_of(grid: Grid, store: Any) -> _Share:
     """Return the entries of the piece of this process.  Collective."""
     piece = local(store)
-    filled = grid.agreed(isinstance(piece, Full) or piece.nvals == piece.size)
+    filled = grid.all_reduce_and(isinstance(piece, Full) or piece.nvals == piece.size)
     u: Any = piece if filled and isinstance(piece, Full) else index_list(piece)
-    counts = grid.all.gather_all(int(u.nvals))
+    counts = grid.comm.allgather(int(u.nvals))
     nvals, base = sum(counts), sum(counts[: grid.rank])
     about = Store("vector", "full" if filled else "index", (store.size,), nvals, store.dtype, store.iso, {})
     wanted = {}
@@ -165,16 +165,16 @@ def _together(grid: Grid, store: CSR) -> CSR:
     width, (top, _) = grid.shape[1], grid.rows(store.nrows)
     if width == 1:
         return block
-    every, ranks = Index(block.ncols, block.ncols), range(grid.rank - grid.place[1], grid.rank - grid.place[1] + width)
-    pieces = [grid.piece(store.nrows, rank) for rank in ranks]
+    every, first = Index(block.ncols, block.ncols), grid.rank - grid.coords[1]
+    pieces = [grid.piece(store.nrows, rank) for rank in range(first, first + width)]
     parts = [extract_matrix(block, Index(block.nrows, b - a, a - top), every).into() for a, b in pieces]
-    return concat([grid.beside.exchange(parts)]).into()
+    return concat([grid.row_comm.alltoall(parts)]).into()
 
 
 def _write_file(path: PathLike, store: Any, sets: dict[str, Labels], grid: Grid) -> None:
     """Write one file: each process its bytes, the first one the header, with the checksums of all, and the labels."""
     share = _rows_of(grid, store) if isinstance(store, CSR) else _pairs_of(grid, store)
-    label_about, label_arrays = grid.together(lambda: encode_sets("write", sets))
+    label_about, label_arrays = grid.run_then_barrier(lambda: encode_sets("write", sets))
     sections = [*share.sections, *(section_of(name, array.dtype, array.size) for name, array in label_arrays.items())]
     description = describe(share.about, sections, label_about)
     place_sections(description)
@@ -186,10 +186,12 @@ def _write_file(path: PathLike, store: Any, sets: dict[str, Labels], grid: Grid)
             return _write_share(made, sections, share.arrays)
 
     with contextlib.ExitStack() as stack:
-        stream: Any = grid.together(lambda: stack.enter_context(atomic_writer(path)) if grid.rank == 0 else None)
-        made = grid.all.broadcast(stream.name if grid.rank == 0 else None, 0)
-        written = grid.together(share_written)
-        found = grid.all.gather_all(written)
+        stream: Any = grid.run_then_barrier(
+            lambda: stack.enter_context(atomic_writer(path)) if grid.rank == 0 else None
+        )
+        made = grid.comm.bcast(stream.name if grid.rank == 0 else None, 0)
+        written = grid.run_then_barrier(share_written)
+        found = grid.comm.allgather(written)
 
         def finished() -> None:
             for about in sections:
@@ -201,7 +203,7 @@ def _write_file(path: PathLike, store: Any, sets: dict[str, Labels], grid: Grid)
             stream.write(head)
             stack.pop_all().close()  # renames the file
 
-        grid.together(finished if grid.rank == 0 else lambda: None)
+        grid.run_then_barrier(finished if grid.rank == 0 else lambda: None)
 
 
 def _write_share(name: str, sections: list[dict[str, Any]], arrays: dict[str, Any]) -> dict[str, tuple[int, int]]:

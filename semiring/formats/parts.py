@@ -72,7 +72,7 @@ class Sum:
     @derived
     def value(self) -> int:
         """The sum."""
-        return int(self._grid.total(int(self._part.nvals)))
+        return int(self._grid.all_reduce_sum(int(self._part.nvals)))
 
 
 @record

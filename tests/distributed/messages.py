@@ -59,13 +59,13 @@ def turns(group: Communicator, module: Any, numbers: range, longest: int) -> lis
     for turn in numbers:
         others = range(group.size)
         if turn % 3 == 0:
-            found = group.exchange([message(module, turn, group.rank, target, longest) for target in others])
+            found = group.alltoall([message(module, turn, group.rank, target, longest) for target in others])
             kept += [(found[k], message(module, turn, k, group.rank, longest)) for k in others]
         elif turn % 3 == 1:
             one = message(module, turn, group.rank, 0, longest)
-            found = group.exchange([one if (group.rank + target) % 3 else None for target in others])
+            found = group.alltoall([one if (group.rank + target) % 3 else None for target in others])
             kept += [(found[k], message(module, turn, k, 0, longest) if (group.rank + k) % 3 else None) for k in others]
         else:
-            found = group.gather_all(message(module, turn, group.rank, 0, longest))
+            found = group.allgather(message(module, turn, group.rank, 0, longest))
             kept += [(found[k], message(module, turn, k, 0, longest)) for k in others]
     return kept

@@ -79,11 +79,11 @@ def test_an_interrupted_save_leaves_the_old_state(monkeypatch: pytest.MonkeyPatc
         file = Checkpoint("state", grid)
         file.save(1, v=Vector.full(1.5, 5, device=grid.device), name="first")
         files = sorted(os.listdir("state"))
-        grid.all.barrier()
+        grid.comm.barrier()
         monkeypatch.setattr(part_files, "write_srb", failing)
         with pytest.raises(OSError, match="No space"):
             file.save(2, v=Vector.full(2.5, 5, device=grid.device))
-        grid.all.barrier()
+        grid.comm.barrier()
         monkeypatch.setattr(part_files, "write_srb", write)
         saved = file.load()
         assert saved is not None
@@ -104,7 +104,7 @@ def test_numbers_are_exact_and_files_do_not_pile_up() -> None:
         assert saved is not None
         state = saved.state
         assert distributed.gather(state.pop("A")).isequal(sr.random.path(7))
-        grid.all.barrier()
+        grid.comm.barrier()
         return saved.step, state, len(os.listdir("state"))
 
     numbers = {"x": 2.1, "y": float(np.float32(0.1)), "z": None, "t": True, "big": 2**70, "inf": float("inf")}
@@ -133,11 +133,11 @@ def test_wrong_states_and_folders() -> None:
             '{"semiring": 1}',
             '{"semiring": 1, "step": 1, "numbers": {}, "objects": {"v": {}}}',
         ):
-            grid.all.barrier()
+            grid.comm.barrier()
             if grid.rank == 0:
                 with open("state/index.json", "w") as stream:
                     stream.write(content)
-            grid.all.barrier()
+            grid.comm.barrier()
             with pytest.raises(InvalidFormat, match=r"index\.json"):
                 file.load()
 

@@ -76,7 +76,7 @@ def attempt(name: str, shape: tuple[int, int], fault: Fault) -> list[Any]:
         operands = [distributed.scatter(x, grid) for x in (A, W, V)]
         w = Vector.full(0.5, N, device=grid.device)
         w.nvals  # noqa: B018  the sum over the ranks
-        grid.all.barrier()
+        grid.comm.barrier()
         if grid.rank == fault.rank:
             fault.grid = grid
         error = None
@@ -85,7 +85,7 @@ def attempt(name: str, shape: tuple[int, int], fault: Fault) -> list[Any]:
         except exceptions.OutOfMemory as raised:
             error = str(raised), raised.asked_bytes
         fault.grid = None
-        grid.all.barrier()
+        grid.comm.barrier()
         between = distributed.gather(w)
         if error is not None:
             PROGRAMS[name](w, *operands)
@@ -137,12 +137,12 @@ def test_the_class_and_the_message(error: Exception, kind: type[Exception], mess
     def fails(grid: Grid) -> int:
         if grid.rank == 1:
             raise error
-        return grid.total(1)
+        return grid.all_reduce_sum(1)
 
     def program(grid: Grid) -> BaseException:
         with pytest.raises(kind) as caught:
-            grid.joint(fails, grid)
-        assert grid.total(1) == 3
+            grid.collective_call(fails, grid)
+        assert grid.all_reduce_sum(1) == 3
         return caught.value
 
     found = run((3, 1), program)
@@ -167,7 +167,7 @@ def test_an_argument_that_is_wrong_on_one_rank_in_a_joint_call() -> None:
 
         for make in wrong:
             with pytest.raises(exceptions.SemiringError) as caught:
-                grid.joint(call, make)
+                grid.collective_call(call, make)
             found.append(f"{type(caught.value).__name__} {str(caught.value)[-13:]}")
             assert distributed.gather(u.apply("ainv").new()).isequal(V.apply("ainv").new())
         return found
@@ -186,8 +186,8 @@ def test_calls_that_end_with_a_collective_agree_by_it() -> None:
         calls: tuple[Callable[[], Any], ...] = (
             lambda: u.reduce("plus").get(),
             sums,
-            lambda: grid.joint(sums),
-            lambda: grid.total(1),
+            lambda: grid.collective_call(sums),
+            lambda: grid.all_reduce_sum(1),
         )
         for call in calls:
             before = grid.traffic.collectives
@@ -202,7 +202,7 @@ def test_several_ranks_that_fail() -> None:
     def fails(grid: Grid, same: bool) -> None:
         if grid.rank:
             raise exceptions.InvalidValue("all" if same else f"mine is {grid.rank}")
-        grid.beside.barrier()
+        grid.row_comm.barrier()
 
     def everywhere(grid: Grid) -> None:
         raise exceptions.InvalidValue("all")
@@ -211,9 +211,9 @@ def test_several_ranks_that_fail() -> None:
         found = []
         for call in (lambda: fails(grid, False), lambda: fails(grid, True), lambda: everywhere(grid)):
             with pytest.raises(exceptions.InvalidValue) as caught:
-                grid.joint(call)
+                grid.collective_call(call)
             found.append(str(caught.value))
-        grid.beside.barrier()
+        grid.row_comm.barrier()
         return found
 
     assert run((2, 2), program) == [["mine is 1 (rank 1 of 4)", "all (rank 1 of 4)", "all"]] * 4
@@ -225,16 +225,16 @@ def test_an_error_in_a_group_of_some_ranks() -> None:
     def fails(grid: Grid) -> int:
         if grid.rank == 3:
             raise exceptions.InvalidFormat("found")
-        grid.beside.barrier()
-        grid.above.barrier()
-        return grid.total(1)
+        grid.row_comm.barrier()
+        grid.col_comm.barrier()
+        return grid.all_reduce_sum(1)
 
     def program(grid: Grid) -> tuple[str, int]:
         with pytest.raises(exceptions.InvalidFormat) as caught:
-            grid.joint(fails, grid)
-        grid.beside.barrier()
-        grid.above.barrier()
-        return str(caught.value), grid.total(1)
+            grid.collective_call(fails, grid)
+        grid.row_comm.barrier()
+        grid.col_comm.barrier()
+        return str(caught.value), grid.all_reduce_sum(1)
 
     for shape in ((2, 2), (3, 2), (2, 3), (4, 1)):
         size = shape[0] * shape[1]
@@ -245,12 +245,12 @@ def test_together_inside_of_a_call_keeps_others_from_the_next_step() -> None:
     steps: list[int] = []
 
     def call(grid: Grid) -> None:
-        grid.together(lambda: 1 // (2 - grid.rank))
+        grid.run_then_barrier(lambda: 1 // (2 - grid.rank))
         steps.append(grid.rank)
 
     def program(grid: Grid) -> None:
         with pytest.raises(ZeroDivisionError, match="rank 2 of 3"):
-            grid.joint(call, grid)
+            grid.collective_call(call, grid)
 
     run((3, 1), program)
     assert steps == []
@@ -262,7 +262,7 @@ def test_a_rank_that_ends_while_another_fails() -> None:
 
     def program(grid: Grid) -> None:
         if grid.rank == 1:
-            grid.joint(fails)
+            grid.collective_call(fails)
 
     with pytest.raises(exceptions.InvalidValue, match="mine alone"):
         run((2, 1), program)
@@ -276,7 +276,7 @@ def test_a_damaged_part_is_found_by_all(tmp_path: Path) -> None:
         if grid.rank == 0:
             damaged = sorted(folder.glob("*part-003*"))[0]
             damaged.write_bytes(damaged.read_bytes()[:-40])
-        grid.all.barrier()
+        grid.comm.barrier()
         with pytest.raises(exceptions.InvalidFormat) as caught:
             distributed.read(folder, grid)
         return str(caught.value)
@@ -310,14 +310,14 @@ GOES_ON = """
 
     w = Vector.full(1.0, 10, device=grid.device)
     messages = set()
-    cases = [(group, length) for length in (3, 900) for group in (grid.all, grid.beside, grid.above, grid.all)]
+    cases = [(group, length) for length in (3, 900) for group in (grid.comm, grid.row_comm, grid.col_comm, grid.comm)]
     for group, length in cases:  # the longer message does not fit in a header
         try:
-            grid.joint(read_own, group, length)
+            grid.collective_call(read_own, group, length)
         except exceptions.InvalidFormat as error:
-            messages.update(grid.all.gather_all(str(error)))
+            messages.update(grid.comm.allgather(str(error)))
         assert distributed.gather(w.ewise_add(w, "plus").new()).to_dense().tolist() == [2.0] * 10
-        assert grid.beside.gather_all(rank) and grid.above.gather_all(rank)
+        assert grid.row_comm.allgather(rank) and grid.col_comm.allgather(rank)
     for message in messages:
         assert f"share-{size - 1}.el:41" in message and message.endswith(f"(rank {size - 1} of {size})"), message
     assert len(messages) == 2 and max(map(len, messages)) > 900
@@ -342,7 +342,7 @@ def test_an_error_that_no_process_catches_ends_all(tmp_path: Path) -> None:
         from semiring.distributed import Grid
 
         grid = Grid()
-        grid.joint(lambda: sr.Vector.from_coo([grid.rank], size=1).nvals)
+        grid.collective_call(lambda: sr.Vector.from_coo([grid.rank], size=1).nvals)
         """
     ran = launch(tmp_path, 2, program)
     assert ran.returncode == 1

@@ -121,7 +121,7 @@ def test_processes_of_mpi_record_what_they_sent(tmp_path: Path) -> None:
         from semiring import Vector
 
         grid = sr.distributed.Grid(shape=(3, 1))
-        assert not grid.all.between_hosts and not grid.above.between_hosts  # so nothing is compressed
+        assert not grid.comm.between_hosts and not grid.col_comm.between_hosts  # so nothing is compressed
         A = sr.random.kronecker(7, 4, seed=1).to(grid.device)
         v = Vector.from_dense(np.arange(128.0)).to(grid.device)
         with sr.explain() as log:

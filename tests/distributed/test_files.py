@@ -157,7 +157,7 @@ def test_an_interrupted_write_changes_nothing(monkeypatch: pytest.MonkeyPatch) -
 
     def program(grid: Grid) -> None:
         dist.write("graph.srb", dist.random.path(9, grid=grid))
-        grid.all.barrier()
+        grid.comm.barrier()
         monkeypatch.setattr(writing, "_write_share", failing)
         with pytest.raises(OSError, match="No space"):
             dist.write("graph.srb", dist.random.path(20, grid=grid))

@@ -13,7 +13,7 @@ import semiring as sr
 from semiring import Matrix, Vector, distributed
 from semiring.distributed import Grid
 from semiring.distributed.communicator import Communicator
-from semiring.distributed.grid import piece_bounds
+from semiring.distributed.grid import _RENAMED, piece_bounds
 from semiring.distributed.partition import col_pieces, readers, row_pieces
 from semiring.engines import registry
 from semiring.engines.operands import Spec
@@ -301,14 +301,14 @@ def test_objects_are_shown_by_their_part() -> None:
 def test_counts_of_many_processes_go_along_rows_and_columns() -> None:
     def program(grid: Grid) -> tuple[int, int]:
         before = grid.traffic.messages
-        return grid.total(grid.rank), grid.traffic.messages - before
+        return grid.all_reduce_sum(grid.rank), grid.traffic.messages - before
 
     assert run((9, 8), program) == [(72 * 71 // 2, 8 - 1 + 9 - 1)] * 72
     assert run((8, 8), program) == [(64 * 63 // 2, 63)] * 64
 
 
 def test_shapes_of_grids() -> None:
-    assert run((3, 2), lambda grid: grid.place)[5] == (2, 1)
+    assert run((3, 2), lambda grid: grid.coords)[5] == (2, 1)
     assert distributed.run(6, lambda grid: grid.shape)[0] == (3, 2)
     assert distributed.run(5, lambda grid: grid.shape)[0] == (5, 1)
     with pytest.raises(InvalidValue, match="needs 4 processes"):
@@ -323,7 +323,7 @@ def test_a_rank_that_fails_ends_all() -> None:
     def program(grid: Grid) -> None:
         if grid.rank == 1:
             raise KeyError("lost")
-        grid.all.barrier()
+        grid.comm.barrier()
 
     with pytest.raises(KeyError, match="lost"):
         run((3, 1), program)
@@ -332,13 +332,13 @@ def test_a_rank_that_fails_ends_all() -> None:
 def test_calls_that_differ_are_found() -> None:
     def one_more(grid: Grid) -> None:
         if grid.rank == 0:
-            grid.all.barrier()
+            grid.comm.barrier()
 
     def another(grid: Grid) -> None:
         if grid.rank == 0:
-            grid.all.barrier()
+            grid.comm.barrier()
         else:
-            grid.all.exchange([None] * 2)
+            grid.comm.alltoall([None] * 2)
 
     for program in (one_more, another):
         with pytest.raises((InvalidValue, RuntimeError), match="every rank must make the same calls"):
@@ -350,16 +350,27 @@ def test_calls_that_differ_are_found() -> None:
 
 def test_collectives() -> None:
     def program(grid: Grid) -> Any:
-        c: Communicator = grid.all
-        assert c.gather_all(c.rank * 10) == [0, 10, 20, 30, 40, 50]
-        assert c.exchange([(c.rank, k) for k in range(6)]) == [(k, c.rank) for k in range(6)]
-        assert c.broadcast("x" if c.rank == 4 else None, 4) == "x"
-        assert [grid.beside.size, grid.above.size] == [2, 3]
-        return grid.beside.gather_all(grid.place), grid.above.gather_all(grid.place)
+        c: Communicator = grid.comm
+        assert c.allgather(c.rank * 10) == [0, 10, 20, 30, 40, 50]
+        assert c.alltoall([(c.rank, k) for k in range(6)]) == [(k, c.rank) for k in range(6)]
+        assert c.bcast("x" if c.rank == 4 else None, 4) == "x"
+        assert [grid.row_comm.size, grid.col_comm.size] == [2, 3]
+        return grid.row_comm.allgather(grid.coords), grid.col_comm.allgather(grid.coords)
 
-    beside, above = run((3, 2), program)[3]
-    assert beside == [(1, 0), (1, 1)]
-    assert above == [(0, 1), (1, 1), (2, 1)]
+    row, col = run((3, 2), program)[3]
+    assert row == [(1, 0), (1, 1)]
+    assert col == [(0, 1), (1, 1), (2, 1)]
+
+
+def test_old_names_report_the_new_ones() -> None:
+    def program(grid: Any) -> None:
+        with pytest.raises(AttributeError, match=r"^Grid\.total is now Grid\.all_reduce_sum$"):
+            grid.total(1)
+        with pytest.raises(AttributeError, match="no attribute 'totals'"):
+            grid.totals(1)
+        assert all(hasattr(grid, name) for name in _RENAMED.values())
+
+    run((1, 1), program)
 
 
 def test_traffic_counts_what_is_sent() -> None:

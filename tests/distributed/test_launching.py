@@ -93,9 +93,9 @@ LAUNCHERS: list[dict[str, str]] = [
 
 @pytest.mark.parametrize("environment", LAUNCHERS, ids=lambda e: next(iter(e)))
 def test_the_number_of_a_process_on_its_host(environment: dict[str, str]) -> None:
-    assert process.local_place(environment) == (2, 4)
-    assert process.local_place({}) is None
-    assert process.local_place({"SLURM_LOCALID": "1"}) == (1, 1)
+    assert process.local_rank(environment) == (2, 4)
+    assert process.local_rank({}) is None
+    assert process.local_rank({"SLURM_LOCALID": "1"}) == (1, 1)
 
 
 @pytest.mark.parametrize("cores", [1, 2, 7, 64])

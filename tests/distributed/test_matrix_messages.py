@@ -64,7 +64,7 @@ def test_every_block_returns() -> None:
     def program(grid: Grid) -> set[str]:
         forms = set()
         for A in matrices():
-            sent = encoded_block(A.store, grid.all, grid)
+            sent = encoded_block(A.store, grid.comm, grid)
             made = decoded_block(sent, A.shape, A.dtype, grid)
             assert A.with_store(made).isequal(A, check_dtype=True)
             assert made.kind == A.store.kind or A.codec is not None or not A.nvals

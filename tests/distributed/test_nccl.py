@@ -12,7 +12,7 @@ import pytest
 import semiring as sr
 from semiring.distributed import Grid
 from semiring.distributed.communicator import Communicator
-from semiring.distributed.nccl import Library, NcclCommunicator, Place, usable
+from semiring.distributed.nccl import DeviceInfo, Library, NcclCommunicator, usable
 from semiring.distributed.threads import run_ranks
 
 
@@ -72,7 +72,7 @@ class Arrived(NcclCommunicator):
 
     def _complete(self, *args: Any) -> list[Any]:
         found = super()._complete(*args)
-        self.inner._gather_all(None)
+        self.inner._allgather(None)
         return found
 
     def split(self, color: int, key: int) -> Arrived:
@@ -114,9 +114,9 @@ def test_arrays_of_messages_arrive(count: int) -> None:
 
     def program(group: Communicator) -> None:
         for turn in range(4):
-            found = group.exchange([message(group.rank + turn, target) for target in range(count)])
+            found = group.alltoall([message(group.rank + turn, target) for target in range(count)])
             assert all(same(found[source], message(source + turn, group.rank)) for source in range(count))
-            found = group.gather_all(message(group.rank, turn))
+            found = group.allgather(message(group.rank, turn))
             assert all(same(found[source], message(source, turn)) for source in range(count))
 
     _, shared = run(count, program)
@@ -124,7 +124,7 @@ def test_arrays_of_messages_arrive(count: int) -> None:
 
 
 def test_messages_without_arrays_connect_nobody() -> None:
-    results, shared = run(3, lambda group: (group.gather_all(group.rank), group.broadcast("x", 1)))
+    results, shared = run(3, lambda group: (group.allgather(group.rank), group.bcast("x", 1)))
     assert results == [([0, 1, 2], "x")] * 3
     assert (shared["groups"], shared["bytes"]) == (0, 0)
 
@@ -145,8 +145,8 @@ def test_algorithms_send_all_arrays_by_nccl() -> None:
     assert 0.9 * sum(counted) < shared["bytes"] <= sum(counted)
 
 
-def _at(gpu: str, version: int = 22800, *, shares: bool = False, host: str = "a") -> Place:
-    return Place(host, gpu, version, shares)
+def _at(gpu: str, version: int = 22800, *, shares: bool = False, host: str = "a") -> DeviceInfo:
+    return DeviceInfo(host, gpu, version, shares)
 
 
 @pytest.mark.parametrize(
@@ -162,5 +162,5 @@ def _at(gpu: str, version: int = 22800, *, shares: bool = False, host: str = "a"
         ([_at("0"), None], False),
     ],
 )
-def test_where_nccl_can_connect_all(places: list[Place | None], expected: bool) -> None:
+def test_where_nccl_can_connect_all(places: list[DeviceInfo | None], expected: bool) -> None:
     assert usable(places) is expected

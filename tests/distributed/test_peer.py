@@ -77,7 +77,7 @@ def one_way(group: Communicator) -> list[tuple[Any, Any]]:
     """Rank 0 sends to the others, which send nothing: only read[half] keeps it from writing too early."""
     kept = []
     for turn in range(8):
-        found = group.broadcast(message(np, 1000 + turn, 0, 0, 5000) if group.rank == 0 else None, 0)
+        found = group.bcast(message(np, 1000 + turn, 0, 0, 5000) if group.rank == 0 else None, 0)
         kept.append((found, message(np, 1000 + turn, 0, 0, 5000)))
     return kept
 
@@ -106,7 +106,7 @@ def arrays_of(*sizes: int) -> Callable[[Any], list[tuple[Any, Any]]]:
         kept = []
         for turn, size in enumerate(sizes):
             # Rank 0 alone sends larger arrays than the others.
-            found = group.gather_all(of(turn, group.rank, size if group.rank == 0 else min(size, 500)))
+            found = group.allgather(of(turn, group.rank, size if group.rank == 0 else min(size, 500)))
             kept += [(found[k], of(turn, k, size if k == 0 else min(size, 500))) for k in range(group.size)]
         return kept
 
@@ -154,7 +154,7 @@ def test_large_arrays_from_one_to_one_of_several() -> None:
     def program(group: Communicator) -> int:
         for sizes in ((7, None, 300), (5 * LEAST, None, None), (7, None, None), (5 * LEAST, None, 300)):
             sent = [None if size is None else large[:size] for size in sizes]
-            kept.append((group.rank, group.exchange(sent if group.rank == 1 else [None] * 3)))
+            kept.append((group.rank, group.alltoall(sent if group.rank == 1 else [None] * 3)))
         return group.traffic.bytes
 
     for capacity, held in ((1, 2), (1 << 40, 16)):
@@ -170,15 +170,15 @@ def test_large_arrays_from_one_to_one_of_several() -> None:
 
 def test_the_handle_of_an_arena_is_sent_once() -> None:
     class Headers(ThreadCommunicator):
-        def _gather_all(self, message: Any) -> list[Any]:
+        def _allgather(self, message: Any) -> list[Any]:
             seen.append(message)
-            return super()._gather_all(message)
+            return super()._allgather(message)
 
     def rank(communicator: ThreadCommunicator) -> None:
         inner = Headers(communicator.rank, communicator._meeting)
         group = PeerCommunicator(inner, streams.library(devices, inner.rank))
         for size in (1, 1, 2 * LEAST, 1, 1):
-            group.gather_all(np.zeros(size, np.uint8))
+            group.allgather(np.zeros(size, np.uint8))
         group.barrier()
 
     seen: list[Any] = []
@@ -191,7 +191,7 @@ def test_the_handle_of_an_arena_is_sent_once() -> None:
 def test_an_array_for_several_is_written_once() -> None:
     def program(group: Communicator) -> Any:
         values = np.arange(1000) + group.rank
-        return group.exchange([(values, values), values, values, values])[0]
+        return group.alltoall([(values, values), values, values, values])[0]
 
     devices = streams.Devices(SCHEDULES["none"])
     found = run(4, program, devices)
@@ -204,7 +204,7 @@ def test_records_and_host_arrays() -> None:
     kind = np.dtype([("a", np.int32), ("b", np.float32)])
 
     def program(group: Communicator) -> Any:
-        return group.gather_all(np.array([(group.rank, 0.5)], kind))
+        return group.allgather(np.array([(group.rank, 0.5)], kind))
 
     devices = streams.Devices(SCHEDULES["none"])
     for found in run(2, program, devices):
@@ -248,16 +248,16 @@ def test_errors_between_calls(schedule: str) -> None:
             assert group.report("failed")()[1] == "failed"
         else:
             with pytest.raises(Failed):
-                group.exchange([np.zeros(3 * LEAST, np.uint8)] * group.size)
+                group.alltoall([np.zeros(3 * LEAST, np.uint8)] * group.size)
         kept += turns(group, np, range(4, 9), 4000)
         if group.rank == 1:
             group._library.arrays.room = 1
             with pytest.raises(MemoryError):
-                group.gather_all((np.ones(9), np.ones(10)))
+                group.allgather((np.ones(9), np.ones(10)))
             group._library.arrays.room = 1 << 60
             group.report("no memory")()
         else:
-            group.gather_all((np.ones(9), np.ones(10)))
+            group.allgather((np.ones(9), np.ones(10)))
             with pytest.raises(Failed):
                 group.barrier()
         return kept + turns(group, np, range(9, 15), 4000)

@@ -23,7 +23,7 @@ COLLECTIVES = """
 
     serialization.SMALL, mpi._LARGEST = 3000, 1 << 16
     grid = Grid()
-    group, rank, size = grid.all, grid.rank, grid.size
+    group, rank, size = grid.comm, grid.rank, grid.size
 
     def message(source, target):
         if (source + target) % 3 == 0:
@@ -38,15 +38,15 @@ COLLECTIVES = """
         return (a[0], a[2]) == (b[0], b[2]) and all(map(np.array_equal, a[1], b[1]))
 
     for turn in range(8):
-        found = group.exchange([message(rank + turn, target) for target in range(size)])
+        found = group.alltoall([message(rank + turn, target) for target in range(size)])
         assert all(same(found[source], message(source + turn, rank)) for source in range(size))
-        found = group.gather_all(message(rank, turn))
+        found = group.allgather(message(rank, turn))
         assert all(same(found[source], message(source, turn)) for source in range(size))
         assert found[0] is None or found[0][1][0].flags.writeable and found[0][1][0].ctypes.data % 8 == 0
-    assert group.broadcast("x" * 1000 if rank == size - 1 else None, size - 1) == "x" * 1000
+    assert group.bcast("x" * 1000 if rank == size - 1 else None, size - 1) == "x" * 1000
     halves = group.split(rank % 2, -rank)
-    assert halves.gather_all(rank) == sorted(range(rank % 2, size, 2), reverse=True)
-    assert group.gather_all(Ellipsis) == [Ellipsis] * size
+    assert halves.allgather(rank) == sorted(range(rank % 2, size, 2), reverse=True)
+    assert group.allgather(Ellipsis) == [Ellipsis] * size
 
     second = Grid(shape=(1, size))
     A = sr.random.rmat(6, seed=1)
@@ -72,7 +72,7 @@ import os, signal, sys, threading, time
 import semiring as sr
 from semiring.distributed import Grid
 grid = Grid()
-group, rank = grid.all, grid.rank
+group, rank = grid.comm, grid.rank
 """
 
 # What one process does, while the others wait for it; the exit status; what standard error must contain.
@@ -80,7 +80,11 @@ FAULTS = {
     "raises": ("raise ValueError('no such thing')", 1, ["rank 1 of 2 failed:", "ValueError: no such thing", "line 8"]),
     "exits": ("sys.exit(3)", 3, ["rank 1 of 2 has ended with exit status 3"]),
     "exits with a message": ("sys.exit('enough')", 1, ["rank 1 of 2 has ended with exit status 1: enough"]),
-    "ends": ("sys.exit(0)", 1, ["rank 0 called Grid.total (gather_all", "program.py:9; rank 1 has ended its program"]),
+    "ends": (
+        "sys.exit(0)",
+        1,
+        ["rank 0 called Grid.all_reduce_sum (allgather", "program.py:9; rank 1 has ended its program"],
+    ),
     "is killed": ("os.kill(os.getpid(), signal.SIGKILL)", 137, ["rank 1"]),
     "is interrupted": ("os.kill(os.getpid(), signal.SIGINT)", 130, ["rank 1 of 2 failed:", "KeyboardInterrupt"]),
     "lacks memory": ("sr.Vector.full(1.0, 2**50).to_dense()", 1, ["rank 1 of 2 failed:", "OutOfMemory: "]),
@@ -89,14 +93,21 @@ FAULTS = {
         1,
         ["rank 1 of 2 failed:", "ZeroDivisionError"],
     ),
-    "calls another": ("grid.agreed(True)", 1, ["rank 0 called Grid.total", "rank 1 called Grid.agreed"]),
+    "calls another": (
+        "grid.all_reduce_and(True)",
+        1,
+        ["rank 0 called Grid.all_reduce_sum", "rank 1 called Grid.all_reduce_and"],
+    ),
     "is late": (
         "time.sleep(60)",
         1,
-        ["rank 0 of 2 has waited 2 s in Grid.total", "program.py:9 for rank 1; the setting collective_timeout (2 s)"],
+        [
+            "rank 0 of 2 has waited 2 s in Grid.all_reduce_sum",
+            "program.py:9 for rank 1; the setting collective_timeout (2 s)",
+        ],
     ),
     "waits in a part of the grid": (
-        "(grid.beside if grid.shape[1] > 1 else grid.above).barrier()",
+        "(grid.row_comm if grid.shape[1] > 1 else grid.col_comm).barrier()",
         1,
         ["has waited 2 s in", "for rank"],
     ),
@@ -111,7 +122,7 @@ LATE = ("is late", "waits in a part of the grid")
 def test_one_process_that_fails_ends_all(what: str, tmp_path: Path) -> None:
     does, status, words = FAULTS[what]
     limit = f"sr.config.collective_timeout = {2 if what in LATE else 200}"
-    ran = launch(tmp_path, 2, f"{START}{limit}\nif rank == 1: {does}\ngrid.total(1)\n")
+    ran = launch(tmp_path, 2, f"{START}{limit}\nif rank == 1: {does}\ngrid.all_reduce_sum(1)\n")
     assert ran.returncode == status, ran.stderr
     missing = [word for word in words if word not in ran.stderr]
     assert not missing, ran.stderr
@@ -120,7 +131,7 @@ def test_one_process_that_fails_ends_all(what: str, tmp_path: Path) -> None:
 
 @pytest.mark.exhaustive
 def test_an_error_on_all_is_reported_by_the_first(tmp_path: Path) -> None:
-    ran = launch(tmp_path, 2, f"{START}grid.total(1)\nraise ValueError('everywhere')\n")
+    ran = launch(tmp_path, 2, f"{START}grid.all_reduce_sum(1)\nraise ValueError('everywhere')\n")
     assert ran.returncode == 1
     assert "rank 0 of 2 failed" in ran.stderr
     assert "everywhere" in ran.stderr

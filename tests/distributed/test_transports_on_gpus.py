@@ -33,7 +33,7 @@ GRID = """
         if transport == "nccl":
             return dist.Grid(NcclCommunicator(world()), shape=shape)
         grid = dist.Grid(shape=shape)
-        assert isinstance(grid.all, PeerCommunicator), grid.all
+        assert isinstance(grid.comm, PeerCommunicator), grid.comm
         return grid
 """
 
@@ -81,7 +81,7 @@ MESSAGES = (
     + """
     ipc_buffers._MOST = {most}
     grid = grid_of({shape}, "{transport}")
-    group, kept, busy = grid.all, [], cupy.ones(1 << 23)
+    group, kept, busy = grid.comm, [], cupy.ones(1 << 23)
 
     def delayed(number):
         if (grid.rank + number) % 3 == 0:
@@ -90,9 +90,9 @@ MESSAGES = (
 
     for start in range(0, 200, 4):
         delayed(start)
-        for each, numbers in ((group, range(start, start + 4)), (grid.beside, range(start, start + 2))):
+        for each, numbers in ((group, range(start, start + 4)), (grid.row_comm, range(start, start + 2))):
             kept += turns(each, cupy, numbers, 100_000)
-        kept += turns(grid.above, cupy, range(start, start + 3), 1000)
+        kept += turns(grid.col_comm, cupy, range(start, start + 3), 1000)
         if len(kept) > 300:
             assert all(same(cupy, *pair) for pair in kept), "bytes differ"
             kept.clear()
@@ -100,11 +100,11 @@ MESSAGES = (
     def failing():
         if grid.rank == 1:
             raise sr.exceptions.InvalidValue("of one process")
-        group.exchange([cupy.ones(1000)] * grid.size)
+        group.alltoall([cupy.ones(1000)] * grid.size)
 
     for start in range(200, 230, 3):
         try:
-            grid.joint(failing)
+            grid.collective_call(failing)
         except sr.exceptions.InvalidValue as error:
             assert "of one process" in str(error)
         else:
@@ -112,7 +112,7 @@ MESSAGES = (
         kept += turns(group, cupy, range(start, start + 3), 5000)
 
     kind = np.dtype([("a", np.int32), ("b", np.float32)])
-    found = group.gather_all(to_device(np.array([(grid.rank, 0.5)] * 5, kind), "cuda"))
+    found = group.allgather(to_device(np.array([(grid.rank, 0.5)] * 5, kind), "cuda"))
     for rank, each in enumerate(map(to_host, found)):
         assert each.dtype == kind and each.tolist() == [(rank, 0.5)] * 5
 
@@ -121,9 +121,9 @@ MESSAGES = (
         delayed(number)
         def large(rank):
             return cupy.arange((count + rank) // 4, dtype=np.int32) * (rank + 1) + number
-        found = group.gather_all(large(grid.rank))
+        found = group.allgather(large(grid.rank))
         assert all(bool((each == large(rank)).all()) for rank, each in enumerate(found)), count
-        found = group.exchange([large(grid.rank) if (grid.rank + k) % 2 else None for k in range(grid.size)])
+        found = group.alltoall([large(grid.rank) if (grid.rank + k) % 2 else None for k in range(grid.size)])
         for rank, each in enumerate(found):
             assert (each is None) if (grid.rank + rank) % 2 == 0 else bool((each == large(rank)).all()), count
     del found
@@ -142,9 +142,9 @@ BUDGET = (
     assert pool.get_limit() == 2 << 30
     values = cupy.arange(5 << 20, dtype=np.int64)
     for _ in range(3):
-        found = grid.all.gather_all(values + grid.rank)
+        found = grid.comm.allgather(values + grid.rank)
         assert bool((found[1 - grid.rank] == values + 1 - grid.rank).all())
-    arena = 2 * grid.all._outgoing.arena.half
+    arena = 2 * grid.comm._outgoing.arena.half
     assert arena == 2 * (32 << 20), arena  # a half is at most a 64th of the budget
     assert pool.get_limit() == (2 << 30) - arena
     sr.config.device_memory = None
@@ -161,10 +161,10 @@ DEATH = (
 
     grid = grid_of((2, 1), "peer")
     for _ in range(3):
-        grid.all.gather_all(cupy.ones(1 << 20))
+        grid.comm.allgather(cupy.ones(1 << 20))
     if grid.rank == 1:
         os.kill(os.getpid(), signal.SIGKILL)
-    found = grid.all.gather_all(cupy.ones(1 << 20))
+    found = grid.comm.allgather(cupy.ones(1 << 20))
     print("never")
 """
 )

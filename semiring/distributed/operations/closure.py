@@ -43,7 +43,7 @@ def closure(q: Closure, grid: Grid) -> ClosureResult:
     directions = Directions(q, grid)
     sieves = dict[bool, Sieve | None]()
     frontier: Any = q.frontier
-    waiting = grid.total(local(frontier).nvals)
+    waiting = grid.all_reduce_sum(local(frontier).nvals)
     trace: list[Step] = []
     steps = 0
     while waiting and steps < q.max_steps:
@@ -85,7 +85,7 @@ def _sieve(q: Closure, grid: Grid, entries: int, outer: range) -> Sieve | None:
     """Return what drops sums for the pieces of `outer` before they are sent; None where they cost less than that."""
     if q.final_on_arrival:
         a = (q.by_row if q.by_row.ready else q.by_column).get()
-        if grid.all.direct and arrivals(q.semiring, q.frontier, a).kind < _VALUES:  # bits alone are sent
+        if grid.comm.direct and arrivals(q.semiring, q.frontier, a).kind < _VALUES:  # bits alone are sent
             return None
         return Excluded(grid.engine, repeated=True, expected=entries)
     size = grid.piece(q.frontier.size, outer.stop - 1)[1] - grid.piece(q.frontier.size, outer.start)[0]

@@ -62,7 +62,7 @@ def degrees(a: CSR, grid: Grid) -> Any:
         dtype = index_dtype(a.ncols)
         ones = with_values(a, dtype, None, dtype.type(1))
         # Kept by all processes, or by none.
-        facts[_DEGREES] = grid.together(lambda: reduce_rows(ones, "plus").into())
+        facts[_DEGREES] = grid.run_then_barrier(lambda: reduce_rows(ones, "plus").into())
     return facts[_DEGREES]
 
 
@@ -71,11 +71,11 @@ def longest(a: CSR, grid: Grid) -> int:
     facts = a.pattern.facts
     if _LONGEST not in facts:
         found = degrees(a, grid)
-        facts[_LONGEST] = grid.together(lambda: int(reduce_scalar(found, "max")() or 0))
+        facts[_LONGEST] = grid.run_then_barrier(lambda: int(reduce_scalar(found, "max")() or 0))
     return cast(int, facts[_LONGEST])
 
 
 def edges_of(frontier: VectorStore, a: CSR, grid: Grid) -> int:
     """Return the number of entries in the rows of a frontier, of which this is the piece.  Collective."""
     counted = registry.run(Keep(local(degrees(a, grid)), Mask(frontier, True, False)), grid.engine)
-    return grid.total(int(reduce_scalar(counted, monoids.plus[INT64])() or 0))
+    return grid.all_reduce_sum(int(reduce_scalar(counted, monoids.plus[INT64])() or 0))

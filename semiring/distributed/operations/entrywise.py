@@ -13,7 +13,7 @@ from ...engines.spec import Apply, Convert, Ewise, Keep, Select
 from ...formats import CSR, VectorStore
 from ...operators.types import TypedBinary, TypedIndexUnary
 from ..grid import Grid
-from ..partition import cut, cut_vector, globally, local, local_mask, matrix, packed, vector
+from ..partition import full_if_dense, local, local_mask, matrix, restrict, restrict_vector, to_global, vector
 from ..rules import grid_rule
 
 _POSITIONS = frozenset({"i", "j", "xi", "xj", "yi", "yj"})
@@ -68,9 +68,9 @@ def _whole(q: Any, made: Any, grid: Grid) -> Any:
 def _with_positions(q: Any, grid: Grid) -> Any:
     """Give the parts the positions of the whole object meanwhile; this copies the columns of a matrix."""
     names = [name for name in ("a", "b") if isinstance(getattr(q, name, None), (CSR, VectorStore))]
-    made = registry.run(replace(q, **{name: globally(grid, getattr(q, name)) for name in names}), grid.engine)
+    made = registry.run(replace(q, **{name: to_global(grid, getattr(q, name)) for name in names}), grid.engine)
     if isinstance(q.a, CSR):
-        made = cut(made, grid.rows(q.a.nrows), grid.cols(q.a.ncols))
+        made = restrict(made, grid.rows(q.a.nrows), grid.cols(q.a.ncols))
     else:
-        made = packed(cut_vector(made, *grid.piece(q.a.size)))
+        made = full_if_dense(restrict_vector(made, *grid.piece(q.a.size)))
     return _whole(q, made, grid)

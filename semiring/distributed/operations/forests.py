@@ -23,8 +23,8 @@ from ...engines.spec_graphs import FOREST_CYCLE, FOREST_RANGE, Span, Treefix, fo
 from ...formats import CSR, IndexList, array_module, dense_values, index_dtype
 from ..communicator import Communicator
 from ..grid import Grid
-from ..partition import globally, local, matrix, union, vector
-from ..routing import built, joined, triples
+from ..partition import local, matrix, to_global, union, vector
+from ..routing import built, concatenate_triples, triples
 from ..rules import grid_rule
 from ..scattering import block_of
 from .indexing import asked, delivered
@@ -36,13 +36,13 @@ def treefix(q: Treefix, grid: Grid) -> Any:
     xp, size = array_module(grid.local), q.parent.size
     first, last = grid.piece(size)
     parent = dense_values(local(q.parent)).astype(np.int64)
-    if not grid.agreed(not bool(((parent < 0) | (parent >= size)).any())):
+    if not grid.all_reduce_and(not bool(((parent < 0) | (parent >= size)).any())):
         raise forest_error(FOREST_RANGE)
     sums: Any = local(q.values)
     below = xp.flatnonzero(parent != xp.arange(first, last))
     above = parent[below]
     for _ in range(size.bit_length() + 1):
-        if not grid.total(int(below.size)):
+        if not grid.all_reduce_sum(int(below.size)):
             return vector(grid, size, sums)
         own = dense_values(sums)
         if q.up:
@@ -64,9 +64,9 @@ def treefix(q: Treefix, grid: Grid) -> Any:
 def span(q: Span, grid: Grid) -> CSR:
     """Join the forests of the blocks, and keep the entries of the block that are in the forest of all."""
     a = q.a
-    forest = registry.run(Span(globally(grid, a), q.largest), grid.engine)
-    forest = _joined(forest, q.largest, grid.beside, grid)
-    forest = _joined(forest, q.largest, grid.above, grid)
+    forest = registry.run(Span(to_global(grid, a), q.largest), grid.engine)
+    forest = _joined(forest, q.largest, grid.row_comm, grid)
+    forest = _joined(forest, q.largest, grid.col_comm, grid)
     return matrix(grid, a.shape, block_of(forest, grid), iso=a.iso)
 
 
@@ -74,5 +74,5 @@ def _joined(forest: CSR, largest: bool, group: Communicator, grid: Grid) -> CSR:
     """Return the spanning forest of the forests of a group of processes."""
     if group.size == 1:
         return forest
-    t = joined(group.gather_all(triples(forest, 0, 0)), forest.dtype, grid.local)
+    t = concatenate_triples(group.allgather(triples(forest, 0, 0)), forest.dtype, grid.local)
     return registry.run(Span(built(t, forest.shape, forest.dtype, grid), largest), grid.engine)  # type: ignore[no-any-return]

@@ -27,8 +27,8 @@ from ...ops.cast import typed_second
 from ...ops.convert import index_list
 from ...ops.extract import extract_matrix
 from ..grid import Grid, piece_bounds
-from ..partition import local, matrix, packed, vector
-from ..routing import Triples, divided, routed, triples
+from ..partition import full_if_dense, local, matrix, vector
+from ..routing import Triples, group_by_owner, routed, triples
 from ..rules import grid_rule
 
 
@@ -55,7 +55,7 @@ def asked(grid: Grid, u: Any, wanted: Array) -> tuple[Array, Array]:
     begin, end = grid.piece(u.size)
     order, requests = by_owner(wanted, u.size, grid)
     replies: list[Any] = []
-    for positions in grid.all.exchange(requests):
+    for positions in grid.comm.alltoall(requests):
         if positions is None:
             replies.append(None)
             continue
@@ -64,7 +64,7 @@ def asked(grid: Grid, u: Any, wanted: Array) -> tuple[Array, Array]:
         replies.append(index_list(found))
     xp, first = array_module(grid.local), 0
     places, values = [xp.zeros(0, np.int64)], [xp.zeros(0, u.dtype)]
-    for reply, request in zip(grid.all.exchange(replies), requests, strict=True):
+    for reply, request in zip(grid.comm.alltoall(replies), requests, strict=True):
         if request is not None:
             places.append(order[first : first + request.size][reply.indices])
             values.append(dense_values(reply))
@@ -74,7 +74,7 @@ def asked(grid: Grid, u: Any, wanted: Array) -> tuple[Array, Array]:
 
 def _built(indices: Array, values: Array, size: int, dtype: Any, dup: Any, grid: Grid) -> Any:
     spec = BuildVector(size, dtype, indices.astype(index_dtype(size), copy=False), values, None, dup)
-    return packed(registry.run(spec, grid.engine))
+    return full_if_dense(registry.run(spec, grid.engine))
 
 
 def delivered(grid: Grid, positions: Array, values: Array, size: int, dup: Any = None) -> Any:
@@ -100,7 +100,7 @@ def exchanged(grid: Grid, targets: list[Any], *arrays: Array) -> list[Array]:
             continue
         messages.append((target, *(array[at : at + target.size] for array in arrays)))
         at += target.size
-    found = [message for message in grid.all.exchange(messages) if message is not None]
+    found = [message for message in grid.comm.alltoall(messages) if message is not None]
     xp = array_module(grid.local)
     dtypes = (np.dtype(np.int64), *(array.dtype for array in arrays))
     return [xp.concatenate([xp.zeros(0, dtype), *(part[k] for part in found)]) for k, dtype in enumerate(dtypes)]
@@ -143,9 +143,9 @@ def members_of(index: Index, numbers: Array) -> Array:
 def _whole(index: Index) -> Array:
     """Return all members of an index that is an array."""
     if isinstance(index.array, PartVector):
-        from ..scattering import gathered
+        from ..scattering import allgather_store
 
-        return dense_values(gathered(index.array)).astype(np.int64)
+        return dense_values(allgather_store(index.array)).astype(np.int64)
     assert index.array is not None
     return index.array.astype(np.int64, copy=False)
 
@@ -155,7 +155,7 @@ def by_owner(positions: Array, size: int, grid: Grid) -> tuple[Array, list[Any]]
     xp = array_module(grid.local)
     bounds = xp.asarray(piece_bounds(size, grid.size)[1:-1], dtype=np.int64)
     owner = xp.searchsorted(bounds, positions, side="right")
-    order, ends = divided(positions, owner, grid.size, grid.local)
+    order, ends = group_by_owner(positions, owner, grid.size, grid.local)
     sorted_positions = positions[order]
     parts = [sorted_positions[low:high] for low, high in itertools.pairwise(ends)]
     return order, [part if part.size else None for part in parts]

@@ -10,10 +10,10 @@ from ...formats import CSR
 from ...ops.cast import cast_store
 from ...ops.kronecker import kronecker as products
 from ..grid import Grid
-from ..partition import globally, local
-from ..routing import Triples, joined, routed, triples
+from ..partition import local, to_global
+from ..routing import Triples, concatenate_triples, routed, triples
 from ..rules import grid_rule
-from ..scattering import gathered
+from ..scattering import allgather_store
 
 
 def entries(grid: Grid, a: CSR) -> Triples:
@@ -30,7 +30,7 @@ def concat(q: Concat, grid: Grid) -> CSR:
         found.append(Triples(t.rows + row, t.cols + col, t.values, t.iso))
     isos = {None if t.iso is None else t.iso.tobytes() for t in found}
     iso = found[0].iso if len(isos) == 1 else None
-    return routed(grid, joined(found, q.dtype, grid.local), (q.nrows, q.ncols), q.dtype, iso=iso)
+    return routed(grid, concatenate_triples(found, q.dtype, grid.local), (q.nrows, q.ncols), q.dtype, iso=iso)
 
 
 @grid_rule(Reshape)
@@ -52,8 +52,8 @@ def kronecker(q: Kronecker, grid: Grid) -> CSR:
     a, b = q.a, q.b
     shape = a.nrows * b.nrows, a.ncols * b.ncols
     if b.nvals <= a.nvals:
-        a, b = globally(grid, a), gathered(b)
+        a, b = to_global(grid, a), allgather_store(b)
     else:
-        a, b = gathered(a), globally(grid, b)
+        a, b = allgather_store(a), to_global(grid, b)
     made: CSR = products(a, b, q.op).into()
     return routed(grid, triples(made, 0, 0), shape, q.op.z)

@@ -37,9 +37,9 @@ from ...formats.hypersparse import with_all_rows
 from ...memory.arrays import to_host
 from ...ops.convert import index_list
 from ..grid import Grid
-from ..partition import local, placed, section, vector
+from ..partition import embed, local, slice_vector, vector
 from ..rules import grid_rule
-from ..scattering import gathered
+from ..scattering import allgather_store
 from ..vector_messages import Sent, decoded, encoded
 
 # Labels of each process among which the most frequent one is found, and rows by which a share of rows is estimated.
@@ -105,7 +105,7 @@ def most_frequent(q: MostFrequent, grid: Grid) -> ScalarResult:
         return cast(ScalarResult, registry.run(MostFrequent(local(q.forest)), grid.engine))
     labels = dense_values(local(q.forest))
     step = max(1, labels.size // _DRAWN)
-    drawn = np.concatenate(grid.all.gather_all(to_host(labels[::step])))
+    drawn = np.concatenate(grid.comm.allgather(to_host(labels[::step])))
     if not drawn.size:
         return None
     values, counts = np.unique(drawn, return_counts=True)
@@ -129,7 +129,7 @@ def _block(pattern: AnyPattern, grid: Grid) -> AnyPattern:
     if known is None:
         first, last = grid.rows(n)
         if not isinstance(part, (Pattern, CompressedPattern)) or part.ncols < n:
-            known = with_all_rows(placed(structure_only(part), (n, n), first, grid.cols(n)[0])).pattern
+            known = with_all_rows(embed(structure_only(part), (n, n), first, grid.cols(n)[0])).pattern
         else:
             offsets = array_module(grid.local).empty(n + 1, part.indptr.dtype)
             offsets[:first], offsets[first : last + 1], offsets[last + 1 :] = 0, part.indptr, part.nvals
@@ -151,11 +151,11 @@ def _started(forest: Any, grid: Grid) -> Full:
 
 
 def _whole(forest: Any, grid: Grid) -> Full:
-    return cast(Full, local(forest) if grid.size == 1 else gathered(forest))
+    return cast(Full, local(forest) if grid.size == 1 else allgather_store(forest))
 
 
 def _piece(forest: Full, grid: Grid) -> Any:
-    return vector(grid, forest.size, section(forest, *grid.piece(forest.size), grid.engine))
+    return vector(grid, forest.size, slice_vector(forest, *grid.piece(forest.size), grid.engine))
 
 
 def _frequent(forest: Full, rows: tuple[int, int], grid: Grid) -> ScalarResult:
@@ -182,7 +182,7 @@ def _joined(forest: Full, before: Full | None, grid: Grid, labels: set[int] | No
     while distance < grid.size:
         messages: list[Any] = [None] * grid.size
         messages[(grid.rank + distance) % grid.size] = _changes(forest, before, grid), *sorted(labels)
-        sent, *others = grid.all.exchange(messages)[(grid.rank - distance) % grid.size]
+        sent, *others = grid.comm.alltoall(messages)[(grid.rank - distance) % grid.size]
         labels.update(others)
         if sent is not None:
             forest = _hooked(forest, before, sent, grid)
@@ -199,11 +199,11 @@ def _changes(forest: Full, before: Full | None, grid: Grid) -> Sent | None:
     step = max(1, n // _DRAWN)
     drawn = xp.arange(0, n, step, dtype=forest.dtype) if before is None else dense_values(before)[::step]
     changed = int((parents[::step] != drawn).sum())  # synchronizes
-    if changed > (_LISTED_BETWEEN_HOSTS if grid.all.between_hosts else _LISTED) * drawn.size:
-        return encoded(forest, grid.all)
+    if changed > (_LISTED_BETWEEN_HOSTS if grid.comm.between_hosts else _LISTED) * drawn.size:
+        return encoded(forest, grid.comm)
     old = xp.arange(n, dtype=forest.dtype) if before is None else dense_values(before)
     rows = xp.flatnonzero(parents != old)
-    return encoded(IndexList(n, forest.dtype, rows.astype(index_dtype(n), copy=False), parents[rows]), grid.all)
+    return encoded(IndexList(n, forest.dtype, rows.astype(index_dtype(n), copy=False), parents[rows]), grid.comm)
 
 
 def _hooked(forest: Full, before: Full | None, sent: Sent, grid: Grid) -> Full:

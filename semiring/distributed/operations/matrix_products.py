@@ -38,7 +38,7 @@ from ...ops.write import Write
 from ..communication_filter import Excluded
 from ..grid import Grid, piece_bounds
 from ..matrix_messages import exchanged_blocks, shared
-from ..partition import cut, local, local_mask, matrix, placed, union
+from ..partition import embed, local, local_mask, matrix, restrict, union
 from ..product_bytes import sent_bytes, without_unread_values
 from ..rules import grid_rule
 from .replicated_products import by_replica
@@ -78,7 +78,7 @@ def least_sent(q: Mxm, a: CSR, b: CSR, grid: Grid) -> str:
 def _by_stages(q: Mxm, a: CSR, b: CSR, grid: Grid) -> CSR:
     """SUMMA over the ranges of inner positions that no process divides."""
     mask, shape = local_mask(q.mask), (a.nrows, b.ncols)
-    (height, width), (row, col) = grid.shape, grid.place
+    (height, width), (row, col) = grid.shape, grid.coords
     bounds = piece_bounds(a.ncols, grid.size)
     stages = sorted({*range(0, grid.size + 1, height), *range(0, grid.size + 1, width)})
     rows, cols = grid.rows(shape[0]), grid.cols(shape[1])
@@ -91,13 +91,13 @@ def _by_stages(q: Mxm, a: CSR, b: CSR, grid: Grid) -> CSR:
             continue
         left, right = first // height, first // width
         mine = _part(local(a), None, _within(grid.cols(a.ncols), (low, high))) if col == left else None
-        one = shared(mine, left, (extent[0], high - low), a.dtype, grid.beside, grid)
+        one = shared(mine, left, (extent[0], high - low), a.dtype, grid.row_comm, grid)
         mine = _part(local(b), _within(grid.rows(b.nrows), (low, high)), None) if row == right else None
-        other = shared(mine, right, (high - low, extent[1]), b.dtype, grid.above, grid)
+        other = shared(mine, right, (high - low, extent[1]), b.dtype, grid.col_comm, grid)
         if positions:
-            one = placed(one, (shape[0], a.ncols), rows[0], low)
-            other = placed(other, (a.ncols, shape[1]), low, cols[0])
-            made: CSR = cut(products.mxm(one, other, q.semiring).into(), rows, cols)
+            one = embed(one, (shape[0], a.ncols), rows[0], low)
+            other = embed(other, (a.ncols, shape[1]), low, cols[0])
+            made: CSR = restrict(products.mxm(one, other, q.semiring).into(), rows, cols)
             made = made if mask is None else registry.run(Keep(made, mask), grid.engine)
         else:
             made = products.mxm(one, other, q.semiring, method=q.method).into(None, Write(mask))
@@ -113,11 +113,11 @@ def _with_one_operand(q: Mxm, a: CSR, b: CSR, grid: Grid, by_columns: bool, siev
     if by_columns:
         lines = gathered_lines(grid, a, by_columns=True)
         plan = products.mxm(lines, local(b), q.semiring, method=q.method)
-        group, parts = grid.above, [grid.rows(a.nrows, k * grid.shape[1]) for k in range(grid.shape[0])]
+        group, parts = grid.col_comm, [grid.rows(a.nrows, k * grid.shape[1]) for k in range(grid.shape[0])]
     else:
         lines = gathered_lines(grid, b, by_columns=False)
         plan = products.mxm(local(a), lines, q.semiring, method=q.method)
-        group, parts = grid.beside, [grid.cols(b.ncols, k) for k in range(grid.shape[1])]
+        group, parts = grid.row_comm, [grid.cols(b.ncols, k) for k in range(grid.shape[1])]
     t: CSR = plan.into(None, Write(None if sieve is None else sieve.mask))
     value = product_value(q.semiring, a.iso, b.iso)
     if value is not None:
@@ -155,7 +155,7 @@ def gathered_lines(grid: Grid, x: CSR, *, by_columns: bool) -> CSR:
         (top, bottom), (left, right) = grid.rows(x.nrows, rank), grid.cols(x.ncols, rank)
         count = 0 if both is None else both[1] - both[0]
         shapes.append((bottom - top, count) if by_columns else (count, right - left))
-    found = exchanged_blocks(blocks, shapes, x.dtype, grid.all, grid)
+    found = exchanged_blocks(blocks, shapes, x.dtype, grid.comm, grid)
     tiles: list[list[CSR]] = []
     for i in range(0, grid.size, width):
         line = [found[rank] for rank in range(i, i + width) if arriving[rank] is not None]

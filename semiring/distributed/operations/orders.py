@@ -23,7 +23,7 @@ from ...ops.convert import index_list
 from ...ops.mxv import vxm
 from ...ops.write import merge
 from ..grid import Grid
-from ..partition import local, packed, union, vector
+from ..partition import full_if_dense, local, union, vector
 from ..rules import grid_rule
 
 
@@ -35,9 +35,9 @@ def peel(q: Peel, grid: Grid) -> Any:
     counts = dense_values(local(q.counts)).astype(np.int64)
     remain, level = xp.ones(counts.size, np.bool_), xp.zeros(counts.size, q.counts.dtype)
     k = 1 if q.least is None else q.least
-    while grid.total(int(remain.sum())):
+    while grid.all_reduce_sum(int(remain.sum())):
         few = xp.flatnonzero(remain & (counts < k))
-        if grid.total(int(few.size)):
+        if grid.all_reduce_sum(int(few.size)):
             remain[few] = False
             at, lost = _entries_of(few, losers, grid)
             counts[at] -= lost
@@ -45,7 +45,7 @@ def peel(q: Peel, grid: Grid) -> Any:
             level[remain] = k
             break
         else:
-            lows = grid.all.gather_all(int(counts[remain].min()) if bool(remain.any()) else None)
+            lows = grid.comm.allgather(int(counts[remain].min()) if bool(remain.any()) else None)
             lowest = min(low for low in lows if low is not None)
             level[remain] = lowest
             k = lowest + 1
@@ -64,7 +64,7 @@ def acyclic_closure(q: AcyclicClosure, grid: Grid) -> AcyclicResult:
     waits[at] = arriving
     ready = xp.flatnonzero(waits == 0)
     finished = 0
-    while count := grid.total(int(ready.size)):
+    while count := grid.all_reduce_sum(int(ready.size)):
         finished += count
         values = registry.run(Keep(closed, Mask(_marked(ready, last - first), True, False)), grid.engine)
         if q.then is not None:
@@ -76,7 +76,7 @@ def acyclic_closure(q: AcyclicClosure, grid: Grid) -> AcyclicResult:
         at, passed = _entries_of(ready, pattern, grid)
         waits[at] -= passed
         ready = at[waits[at] == 0]
-    return AcyclicResult(vector(grid, size, packed(closed)), finished)
+    return AcyclicResult(vector(grid, size, full_if_dense(closed)), finished)
 
 
 def _entries_of(rows: Array, pattern: CSR, grid: Grid) -> tuple[Array, Array]:

@@ -24,18 +24,18 @@ from ...ops.write import Write
 from ..communication_filter import Excluded, Sieve, everything, saved_bytes
 from ..grid import Grid
 from ..partition import (
-    around,
-    assembled,
-    carried,
+    add_constant,
+    allgather_segments,
     col_pieces,
-    folded,
-    globally,
+    concatenate_received,
+    embed_vector,
+    exchange_segments,
     local,
     local_mask,
-    placed_vector,
+    reduce_scatter,
     row_pieces,
-    section,
-    shifted,
+    slice_vector,
+    to_global,
     vector,
 )
 from ..rules import grid_rule
@@ -70,7 +70,7 @@ def product(q: Mxv, grid: Grid, sieve: Sieve | None, *, by_column: bool | None =
     u: Any = _gathered(q, grid, inner, outer, local(stored), excluded if value is None else None)
     block: CSR = local(stored)
     if positions:
-        block, u = _at_positions(grid, stored), placed_vector(u, q.ninner, grid.piece(q.ninner, inner(grid).start)[0])
+        block, u = _at_positions(grid, stored), embed_vector(u, q.ninner, grid.piece(q.ninner, inner(grid).start)[0])
     if q.flip:
         plan: Any = products.vxm(u, block, q.semiring, transposed=not by_column)
     else:
@@ -81,14 +81,14 @@ def product(q: Mxv, grid: Grid, sieve: Sieve | None, *, by_column: bool | None =
     t: Any = plan.into(None, Write(limit))
     if positions:
         first, last = grid.piece(q.nout, ranks.start)[0], grid.piece(q.nout, ranks.stop - 1)[1]
-        t = section(t, first, last, grid.engine)
+        t = slice_vector(t, first, last, grid.engine)
     if value is not None:
         t = with_values(t, q.semiring.z, None, value)
     elif shift:
-        t = shifted(t, shift)
+        t = add_constant(t, shift)
     if sieve is not None and not alone:
         t = sieve.passed(t)
-    w = folded(grid, t, ranks, q.nout, q.semiring.add).part
+    w = reduce_scatter(grid, t, ranks, q.nout, q.semiring.add).part
     if mask is not None and not (alone and limit is not None):
         w = registry.run(Keep(w, mask), grid.engine)
     return vector(grid, q.nout, w if value is None else with_values(w, q.semiring.z, None, value), iso=value)
@@ -101,7 +101,7 @@ def _gathered(q: Mxv, grid: Grid, inner: Pieces, outer: Pieces, block: CSR, excl
     """
     u, mask = _read(q), local_mask(q.mask)
     if excluded is None or mask is None:
-        return around(grid, u, inner)
+        return allgather_segments(grid, u, inner)
     piece, ranks, inside = local(u), outer(grid), grid.piece(q.nout)
     width = grid.piece(q.nout, ranks.stop - 1)[1] - grid.piece(q.nout, ranks.start)[0]
     saved = saved_bytes(q.semiring.z.itemsize, piece.nvals / max(piece.size, 1), block.nvals / max(width, 1))
@@ -111,11 +111,11 @@ def _gathered(q: Mxv, grid: Grid, inner: Pieces, outer: Pieces, block: CSR, excl
     elif 8 * saved > 1:  # else not even a bit for each position pays
         without = registry.run(Keep(everything(inside[1] - inside[0], grid.local), mask.negated()), grid.engine)
     update = None if without is None else excluded.update(without, saved)
-    found, arrived = carried(grid, (piece, inner), (update, outer))
+    found, arrived = exchange_segments(grid, (piece, inner), (update, outer))
     if any(each is not None for each in arrived):
         nothing = vector(grid, q.nout, empty_vector(inside[1] - inside[0], np.dtype(np.bool_), grid.local))
-        excluded.exclude(assembled(grid, nothing, ranks, arrived))
-    return assembled(grid, u, inner(grid), found)
+        excluded.exclude(concatenate_received(grid, nothing, ranks, arrived))
+    return concatenate_received(grid, u, inner(grid), found)
 
 
 def _shift(q: Mxv, outer: int, inner: int) -> int | None:
@@ -139,7 +139,7 @@ def _at_positions(grid: Grid, stored: CSR) -> CSR:
     block = local(stored)
     known = block.cache.get("placed")
     if known is None:
-        known = block.cache["placed"] = globally(grid, stored)
+        known = block.cache["placed"] = to_global(grid, stored)
     return cast(CSR, known)
 
 

@@ -26,12 +26,12 @@ def transpose(q: Transpose, grid: Grid) -> Any:
     """Transpose the block and send its entries; on a square grid each block goes to one process."""
     a = q.a
     if grid.shape[0] == grid.shape[1]:
-        i, j = grid.place
+        i, j = grid.coords
         blocks: list[CSR | None] = [None] * grid.size
         partner = j * grid.shape[1] + i
         blocks[partner] = structure.transposed(local(a))
         (top, bottom), (left, right) = grid.rows(a.ncols), grid.cols(a.nrows)
-        found = exchanged_blocks(blocks, [(bottom - top, right - left)] * grid.size, a.dtype, grid.all, grid)
+        found = exchanged_blocks(blocks, [(bottom - top, right - left)] * grid.size, a.dtype, grid.comm, grid)
         return matrix(grid, (a.ncols, a.nrows), found[partner], iso=a.iso)
     t = triples(local(a), grid.rows(a.nrows)[0], grid.cols(a.ncols)[0])
     return routed(grid, Triples(t.cols, t.rows, t.values, t.iso), (a.ncols, a.nrows), a.dtype, iso=a.iso)
@@ -46,7 +46,7 @@ def is_symmetric(q: IsSymmetric, grid: Grid) -> bool:
         return structure.is_symmetric(replica(grid, a, values=False).pattern)
     turned = transpose(Transpose(a), grid).pattern
     own, other = structure_only(q.pattern.part), structure_only(turned.part)
-    symmetric = grid.agreed(same(own, other, check_dtype=False))
+    symmetric = grid.all_reduce_and(same(own, other, check_dtype=False))
     q.pattern.facts["transpose"] = turned  # after the last collective: on all processes, or on none
     return symmetric
 
@@ -70,5 +70,5 @@ def encode(q: Encode, grid: Grid) -> PartPattern:
     """Encode the rows of the block."""
     pattern = q.pattern
     assert isinstance(pattern, PartPattern)
-    block = grid.together(lambda: registry.run(Encode(pattern.part, q.codec), grid.engine))
+    block = grid.run_then_barrier(lambda: registry.run(Encode(pattern.part, q.codec), grid.engine))
     return PartPattern(grid, pattern.nrows, pattern.ncols, block, scalar_facts(pattern))

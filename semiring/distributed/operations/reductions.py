@@ -12,20 +12,20 @@ from ...operators.types import TypedMonoid
 from ...ops import reduce
 from ..agreement import Agreed
 from ..grid import Grid
-from ..partition import folded, local, row_pieces
+from ..partition import local, reduce_scatter, row_pieces
 from ..rules import grid_rule
 
 
 @grid_rule(ReduceRows)
 def reduce_rows(q: ReduceRows, grid: Grid) -> Any:
     """Reduce the rows of the block, then those of the blocks beside it."""
-    return folded(grid, reduce.reduce_rows(local(q.a), q.monoid).into(), row_pieces(grid), q.a.nrows, q.monoid)
+    return reduce_scatter(grid, reduce.reduce_rows(local(q.a), q.monoid).into(), row_pieces(grid), q.a.nrows, q.monoid)
 
 
 @grid_rule(ReduceScalar)
 def reduce_scalar(q: ReduceScalar, grid: Grid) -> Any:
     """Reduce the part; combine when the value is read, or now if that is collective."""
-    return Agreed(combined(grid.all.gather_all(reduce.reduce_scalar(local(q.a), q.monoid)()), q.monoid))
+    return Agreed(combined(grid.comm.allgather(reduce.reduce_scalar(local(q.a), q.monoid)()), q.monoid))
 
 
 def combined(values: list[np.generic | None], monoid: TypedMonoid) -> np.generic | None:

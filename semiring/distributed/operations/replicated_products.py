@@ -22,7 +22,7 @@ from ...ops.reduce import reduce_rows, reduce_scalar
 from ...ops.select import select
 from ...ops.write import Plan, Write
 from ..grid import Grid
-from ..partition import cut, local, matrix, placed, vector
+from ..partition import embed, local, matrix, restrict, vector
 from ..product_bytes import sent_bytes, without_unread_values
 from ..replication import admitted, count_sent, replica, replicated
 from ..rows import blocks_of_rows, whole_rows
@@ -42,7 +42,7 @@ def by_replica(q: Mxm, grid: Grid) -> CSR | None:
     plan, mask = _rows(q, grid)
     made: CSR = plan.into(None, Write(mask))
     if "xi" in q.semiring.mult.uses:
-        made = cut(made, grid.piece(shape[0]), (0, shape[1]))
+        made = restrict(made, grid.piece(shape[0]), (0, shape[1]))
     return matrix(grid, shape, local(blocks_of_rows(grid, made, shape)), iso=product_value(q.semiring, a.iso, b.iso))
 
 
@@ -78,8 +78,8 @@ def _rows(q: Mxm, grid: Grid) -> tuple[Plan[CSR], Mask | None]:
         of_mask = whole_rows(grid, structure_only(q.mask.store.pattern) if q.mask.structural else q.mask.store)
     if "xi" in q.semiring.mult.uses:
         first = grid.piece(q.a.nrows)[0]
-        rows = placed(rows, q.a.shape, first, 0)
-        of_mask = None if of_mask is None else placed(of_mask, (q.a.nrows, of_mask.ncols), first, 0)
+        rows = embed(rows, q.a.shape, first, 0)
+        of_mask = None if of_mask is None else embed(of_mask, (q.a.nrows, of_mask.ncols), first, 0)
     if q.mask is not None and of_mask is not None:
         mask = Mask(of_mask, q.mask.structural, q.mask.complement)
     return products.mxm(rows, other, q.semiring, transpose_b=transposed, method=q.method), mask
@@ -106,7 +106,7 @@ def mxm_reduce_rows(q: MxmReduceRows, grid: Grid) -> PartVector:
 @grid_rule(MxmReduceScalar, when=_fusible)
 def mxm_reduce_scalar(q: MxmReduceScalar, grid: Grid) -> np.generic | None:
     """Reduce the rows of the piece, and combine the results in the order of the ranks."""
-    return combined(grid.all.gather_all(reduce_scalar(_product(q, grid), q.monoid)()), q.monoid)
+    return combined(grid.comm.allgather(reduce_scalar(_product(q, grid), q.monoid)()), q.monoid)
 
 
 def _selects_values(q: MxmSelect, grid: Grid) -> bool:

@@ -19,7 +19,17 @@ from ...formats import CSR, Full, IndexList, array_module, dense_values, index_d
 from ...ops.convert import index_list
 from ...ops.ewise import ewise_mult
 from ..grid import Grid
-from ..partition import around, col_pieces, cut, globally, local, matrix, placed_vector, row_pieces, vector
+from ..partition import (
+    allgather_segments,
+    col_pieces,
+    embed_vector,
+    local,
+    matrix,
+    restrict,
+    row_pieces,
+    to_global,
+    vector,
+)
 from ..rows import blocks_of_rows, global_rows, whole_rows
 from ..rules import grid_rule
 from .indexing import by_owner, exchanged, members_at
@@ -29,14 +39,14 @@ from .indexing import by_owner, exchanged, members_at
 def scale(q: Scale, grid: Grid) -> Any:
     """Gather the elements of the rows, or of the columns, of the block."""
     a, pieces = q.a, row_pieces if q.by_rows else col_pieces
-    u: Any = around(grid, q.u, pieces)
+    u: Any = allgather_segments(grid, q.u, pieces)
     if q.op.uses & POSITIONS:
         extent = a.nrows if q.by_rows else a.ncols
-        u = placed_vector(u, extent, grid.piece(extent, pieces(grid).start)[0])
-        made = cut(_scaled(globally(grid, a), u, q), grid.rows(a.nrows), grid.cols(a.ncols))
+        u = embed_vector(u, extent, grid.piece(extent, pieces(grid).start)[0])
+        made = restrict(_scaled(to_global(grid, a), u, q), grid.rows(a.nrows), grid.cols(a.ncols))
     else:
         made = _scaled(local(a), u, q)
-    return matrix(grid, a.shape, made, keeps=a if grid.agreed(made.nvals == local(a).nvals) else None)
+    return matrix(grid, a.shape, made, keeps=a if grid.all_reduce_and(made.nvals == local(a).nvals) else None)
 
 
 def _scaled(a: Any, u: Any, q: Scale) -> CSR:
@@ -65,10 +75,10 @@ def select_k(q: SelectK, grid: Grid) -> Any:
     a = q.a
     rows, cols = grid.rows(a.nrows), grid.cols(a.ncols)
     if q.how == "random":  # the numbers that are compared are functions of the positions
-        chosen = cut(registry.run(replace(q, a=globally(grid, a)), grid.engine), rows, cols)
+        chosen = restrict(registry.run(replace(q, a=to_global(grid, a)), grid.engine), rows, cols)
         few = matrix(grid, a.shape, chosen, iso=a.iso)
         made: CSR = registry.run(replace(q, a=global_rows(grid, few)), grid.engine)
-        made = cut(made, grid.piece(a.nrows), (0, a.ncols))
+        made = restrict(made, grid.piece(a.nrows), (0, a.ncols))
     else:
         few = matrix(grid, a.shape, registry.run(replace(q, a=local(a)), grid.engine), iso=a.iso)
         if grid.shape[1] == 1:

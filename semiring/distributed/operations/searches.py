@@ -26,9 +26,9 @@ from ...ops.reduce import reduce_rows
 from ...ops.write import merge
 from ..communication_filter import Excluded
 from ..grid import Grid
-from ..partition import cut, local, matrix
+from ..partition import local, matrix, restrict
 from ..replication import admitted, replica
-from ..routing import Triples, joined, routed
+from ..routing import Triples, concatenate_triples, routed
 from ..rows import blocks_of_rows
 from ..rules import grid_rule
 from ..traffic_log import step
@@ -51,9 +51,9 @@ def _apart(q: ClosureMany, whole: CSR, transposed: bool, grid: Grid) -> ClosureM
     """Search from the sources of the piece."""
     (first, last), k, n = grid.piece(q.sources.size), q.sources.size, whole.nrows
     found = searched(q.sources[first:last], whole, transposed=transposed, levels=q.levels, counts=q.counts)
-    steps, counts = max(grid.all.gather_all(found.steps)), None
+    steps, counts = max(grid.comm.allgather(found.steps)), None
     if found.counts is not None:
-        rows = cut(found.counts, (0, last - first), (0, steps))
+        rows = restrict(found.counts, (0, last - first), (0, steps))
         counts = blocks_of_rows(grid, rows, (k, steps))
     levels = None if found.levels is None else _divided(found.levels, steps, (k, n), q.dtype, grid)
     return ClosureManyResult(levels, counts, steps)
@@ -86,7 +86,7 @@ def _together(q: ClosureMany, grid: Grid) -> ClosureManyResult:
             request = Mxm(frontier, by_row, None, ring, mask=Mask(levels, True, True))
             frontier = product(request, grid, sieve)
             steps += 1
-    counts = routed(grid, joined(counted, _INT64, grid.local), (k, steps), _INT64) if q.counts else None
+    counts = routed(grid, concatenate_triples(counted, _INT64, grid.local), (k, steps), _INT64) if q.counts else None
     return ClosureManyResult(levels if q.levels else None, counts, steps)
 
 

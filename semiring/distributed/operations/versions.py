@@ -41,15 +41,15 @@ from ..rules import version_of
 
 
 @version_of(on_device)
-def divided(device: Any, store: Any) -> Any:
+def _partition(device: Any, store: Any) -> Any:
     """Return the store of parts of an object that every process has as a whole."""
-    return device.executor.grid.take(store)
+    return device.executor.grid.partition(store)
 
 
 @version_of(whole_of)
-def gathered(store: Any) -> Any:
+def _allgather(store: Any) -> Any:
     """Return the whole of a store of parts, on every process.  Collective."""
-    return grid_of(store).whole(store)
+    return grid_of(store).allgather(store)
 
 
 def _on_part(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -59,8 +59,8 @@ def _on_part(function: Callable[..., Any]) -> Callable[..., Any]:
     def converted(store: Any, *args: Any, **kwargs: Any) -> Any:
         grid = grid_of(store)
         part = grid.part(store)
-        made = grid.together(lambda: function(part, *args, **kwargs))
-        return store if grid.agreed(made is part) else grid.with_part(store, made)
+        made = grid.run_then_barrier(lambda: function(part, *args, **kwargs))
+        return store if grid.all_reduce_and(made is part) else grid.with_part(store, made)
 
     return converted
 
@@ -87,20 +87,20 @@ def measure(a: CSR, codec: Any) -> int:
 @version_of(row_matrix)
 def grid_row_matrix(u: VectorStore) -> CSR:
     """Return a vector as a matrix of one row.  Collective."""
-    return cast(CSR, grid_of(u).spread(u, (1, u.size), lambda i: (i * 0, i)))
+    return cast(CSR, grid_of(u).scatter_entries(u, (1, u.size), lambda i: (i * 0, i)))
 
 
 @version_of(column_matrix)
 def grid_column_matrix(u: VectorStore) -> CSR:
     """Return a vector as a matrix of one column.  Collective."""
-    return cast(CSR, grid_of(u).spread(u, (u.size, 1), lambda i: (i, i * 0)))
+    return cast(CSR, grid_of(u).scatter_entries(u, (u.size, 1), lambda i: (i, i * 0)))
 
 
 @version_of(diagonal_matrix)
 def grid_diagonal_matrix(u: VectorStore, k: int = 0, *, operation: str = "diag") -> CSR:
     """Return the matrix with a vector on its k-th diagonal.  Collective."""
     n = u.size + abs(k)
-    return cast(CSR, grid_of(u).spread(u, (n, n), lambda i: (i + max(-k, 0), i + max(k, 0))))
+    return cast(CSR, grid_of(u).scatter_entries(u, (n, n), lambda i: (i + max(-k, 0), i + max(k, 0))))
 
 
 @version_of(row_vector)
@@ -146,7 +146,7 @@ def grid_singletons(size: int, device: Any) -> Any:
     grid: Grid = device.executor.grid
     first, last = grid.piece(size)
     dtype = index_dtype(size)
-    return PartVector(grid, size, dtype, grid.together(lambda: numbers(first, last, dtype, grid.local)))
+    return PartVector(grid, size, dtype, grid.run_then_barrier(lambda: numbers(first, last, dtype, grid.local)))
 
 
 @version_of(own_positions)
@@ -172,14 +172,14 @@ def grid_element(a: CSR | VectorStore, row: int, col: int = 0) -> Any:
     else:
         (top, bottom), (left, right) = grid.piece(a.size), (0, 1)
     here = top <= row < bottom and left <= col < right
-    return grid.found(element(grid.part(a), row - top, col - left) if here else None)
+    return grid.broadcast_present(element(grid.part(a), row - top, col - left) if here else None)
 
 
 @version_of(same_entries)
 def grid_same_entries(a: Any, b: Any, tolerance: tuple[float, float] | None) -> bool:
     """Return whether the entries of two objects of one shape are equal, or close.  Collective."""
     grid = grid_of(a)
-    return grid.agreed(same(grid.part(a), grid.part(b), check_dtype=False, tolerance=tolerance))
+    return grid.all_reduce_and(same(grid.part(a), grid.part(b), check_dtype=False, tolerance=tolerance))
 
 
 # -- index vectors and groups --------------------------------------------------------------------------------
@@ -191,7 +191,7 @@ def _outside(store: PartVector, size: int) -> int | None:
     if piece.size:
         low, high = int(piece.min()), int(piece.max())
         wrong = low if low < 0 else high if high >= size else None
-    return cast("int | None", grid_of(store).found(wrong))
+    return cast("int | None", grid_of(store).broadcast_present(wrong))
 
 
 @version_of(index.index_of_vector)
@@ -233,7 +233,7 @@ def grid_rows_of_groups(u: VectorStore, labels: Index, origin: Array | None, nco
         return rows_of_groups.__wrapped__(u, labels, origin, ncols)  # type: ignore[attr-defined,no-any-return]
     first = grid_of(kept).piece(kept.size)[0]
     at = lambda i: (dense_values(kept.part)[i - first].astype(i.dtype), i)  # noqa: E731
-    return cast(CSR, grid_of(kept).spread(u, (labels.size, ncols), at))
+    return cast(CSR, grid_of(kept).scatter_entries(u, (labels.size, ncols), at))
 
 
 # -- whole calls ---------------------------------------------------------------------------------------------
@@ -255,9 +255,9 @@ def grid_total(store: CSR, turned: bool, function: Any, a: Any, items: Sequence[
             raise DeviceMismatch(f"sum_apart: the function returned an object on {made.store.device}, not {grid.local}")
         return made
 
-    made = grid.joint(computed)
+    made = grid.collective_call(computed)
     typed = operators.lookup_monoid(monoid).typed(made.store.dtype)
-    return made.with_store(grid.sum(made.store, typed))
+    return made.with_store(grid.reduce_scatter(made.store, typed))
 
 
 @version_of(display.header)

@@ -21,11 +21,11 @@ from ...formats import CSR, Array, Full, array_module, dense_values, index_dtype
 from ...memory.arrays import to_device
 from ...ops.extract import extract_matrix
 from ..grid import Grid
-from ..partition import local, section, vector
+from ..partition import local, slice_vector, vector
 from ..routing import triples
 from ..rows import global_rows, whole_rows
 from ..rules import grid_rule
-from ..scattering import gathered
+from ..scattering import allgather_store
 from .indexing import by_owner, exchanged
 
 
@@ -35,10 +35,10 @@ def vote(q: Vote, grid: Grid) -> Any:
     n = q.a.nrows
     first, last = grid.piece(n)
     rows = None if q.rows is None else dense_values(local(q.rows))
-    labels, mass, totals = (None if v is None else gathered(v) for v in (q.labels, q.mass, q.totals))
+    labels, mass, totals = (None if v is None else allgather_store(v) for v in (q.labels, q.mass, q.totals))
     assert labels is not None
     own = replace(q, a=global_rows(grid, q.a), labels=labels, mass=mass, totals=totals, rows=_own(rows, n, grid))
-    return vector(grid, n, section(registry.run(own, grid.engine), first, last, grid.engine))
+    return vector(grid, n, slice_vector(registry.run(own, grid.engine), first, last, grid.engine))
 
 
 def _own(rows: Array | None, n: int, grid: Grid) -> Full:
@@ -58,15 +58,15 @@ def local_moving(q: LocalMoving, grid: Grid) -> Any:
     xp, n, dtype = array_module(grid.local), q.a.nrows, q.labels.dtype
     first, last = grid.piece(n)
     rows, a = whole_rows(grid, q.a), resident(global_rows(grid, q.a))
-    labels = dense_values(gathered(q.labels)).copy()
-    mass = None if q.mass is None else gathered(q.mass)
+    labels = dense_values(allgather_store(q.labels)).copy()
+    mass = None if q.mass is None else allgather_store(q.mass)
     active = xp.ones(last - first, np.bool_)
     for number in range(q.passes):
         part = _parts(q, number, first, last, grid)
         waiting, moves = active.copy(), 0
         for p in range(q.parts):
             voters = waiting & (part == p)
-            if not grid.total(int(voters.sum())):
+            if not grid.all_reduce_sum(int(voters.sum())):
                 continue
             active &= ~voters
             totals = None if mass is None else _totals(labels, dense_values(mass), grid)
@@ -74,7 +74,7 @@ def local_moving(q: LocalMoving, grid: Grid) -> Any:
             spec = Vote(a, before, mass, totals, q.rate, _own(voters, n, grid), q.keep)
             found = dense_values(registry.run(spec, grid.engine))[first:last]
             moved = xp.flatnonzero(found != labels[first:last])
-            changes = grid.all.gather_all((moved + first, found[moved]))
+            changes = grid.comm.allgather((moved + first, found[moved]))
             labels = labels.copy()
             for at, new in changes:
                 labels[at] = new
