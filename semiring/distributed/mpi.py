@@ -30,7 +30,7 @@ from ..exceptions import CollectiveTimeout, InvalidValue, NotSupported
 from ..optional import needed
 from . import call_ids, process
 from .communicator import Communicator, Failed, Traffic
-from .serialization import Packed, packed, sizes_of_large, unpacked
+from .serialization import Packed, large_sizes, pack, unpack
 
 # The bytes of a header at most, which Open MPI sends to a process of the same host in one step (up to 4,000 bytes,
 # measured), and of one with a small message or none.
@@ -65,14 +65,14 @@ class MpiCommunicator(Communicator):
         self.traffic = Traffic() if traffic is None else traffic
 
     def _allgather(self, message: Any) -> list[Any]:
-        mine = None if message is None else packed(message)
+        mine = None if message is None else pack(message)
         found = self._channel.collective("allgather", [mine] * self.size)
         found[self.rank] = message
         return found
 
     def _alltoall(self, messages: Sequence[Any]) -> list[Any]:
         away = [
-            None if message is None or rank == self.rank else packed(message) for rank, message in enumerate(messages)
+            None if message is None or rank == self.rank else pack(message) for rank, message in enumerate(messages)
         ]
         found = self._channel.collective("alltoall", away)
         found[self.rank] = messages[self.rank]
@@ -130,7 +130,7 @@ class _Channel:
 
     def report(self, error: Any) -> Callable[[], list[Any]]:
         """Send the header of an error; return a function that waits for the headers of the others."""
-        mine = packed(error)
+        mine = pack(error)
         self.number += 1
         requests = self._headers(_ERROR, [mine] * self.size)
         sent: list[Any] = []
@@ -162,7 +162,7 @@ class _Channel:
                 blocks[rank] = self._block(rank, size, pending)
         self._wait(pending, _REPORT)
         for rank, block in blocks.items():
-            found[rank] = unpacked(block, [])
+            found[rank] = unpack(block, [])
         return found
 
     def _headers(self, code: int, messages: Sequence[Packed | None]) -> list[Any]:
@@ -218,13 +218,13 @@ class _Channel:
         expected: list[Any] = []
         blocks = [(rank, self._block(rank, size, expected)) for rank, size in arrived]
         self._wait(expected, call)
-        large = {rank: [np.empty(size, np.uint8) for size in sizes_of_large(block)] for rank, block in blocks}
+        large = {rank: [np.empty(size, np.uint8) for size in large_sizes(block)] for rank, block in blocks}
         for rank, arrays in large.items():
             for array in arrays:
                 pending += self._received(array, rank, _TAG_OF_ARRAYS)
         self._wait(pending, call)
         for rank, block in blocks:
-            found[rank] = unpacked(block, large[rank])
+            found[rank] = unpack(block, large[rank])
         return found
 
     def _sent(self, content: Any, rank: int, tag: int) -> list[Any]:

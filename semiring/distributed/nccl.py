@@ -1,8 +1,8 @@
 """Groups of processes with a GPU each: arrays on the GPU go by NCCL, everything else by another communicator.
 
-A message is divided: its arrays on the GPU are taken out, and in their place it has their shapes and types.  What is
-left goes through the inner communicator (of MPI), so every process knows which arrays will come from whom; they follow
-in one group of NCCL calls, on the current stream.  Nothing waits for the GPU: kernels that read a received array are
+A message is serialized without its arrays on the GPU, of which it has the shapes and types.  It goes through the inner
+communicator (of MPI), so every process has the sizes of the arrays that others send it; these follow in one group of
+NCCL calls, on the current stream.  Nothing waits for the GPU: kernels that read a received array are
 queued behind its arrival.
 
 A grid with parts on GPUs chooses it where every process has a GPU of its own (`connect`).  Several processes of one GPU
@@ -20,9 +20,9 @@ import platform
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from ..memory.arrays import address_of, array_module
+from ..memory.arrays import Array, address_of, array_module
 from .communicator import Communicator
-from .device_buffers import Arrays, Divided, divided, expected, joined
+from .serialization import Serialized, deserialize, serialize
 
 # The first version, as NCCL numbers them, in which several ranks may share a GPU, and the variable that enables it.
 _SHARING, _SHARE = 23000, "NCCL_MULTI_RANK_GPU_ENABLE"
@@ -93,13 +93,13 @@ class NcclCommunicator(Communicator):
         self._group: Any = None
 
     def _allgather(self, message: Any) -> list[Any]:
-        mine, arrays = divided(message, self._library.arrays)
+        mine, arrays = serialize(message, self._library.arrays)
         found = self.inner._allgather(mine)
         return self._complete(found, [arrays] * self.size, message)
 
     def _alltoall(self, messages: Sequence[Any]) -> list[Any]:
         parts = [
-            divided(None if rank == self.rank else message, self._library.arrays)
+            serialize(None if rank == self.rank else message, self._library.arrays)
             for rank, message in enumerate(messages)
         ]
         found = self.inner._alltoall([mine for mine, _ in parts])
@@ -121,12 +121,12 @@ class NcclCommunicator(Communicator):
         """End all processes, with a message on standard error."""
         self.inner.abort(message)
 
-    def _complete(self, found: Sequence[Divided | None], sent: Sequence[Arrays], own: Any) -> list[Any]:
+    def _complete(self, found: Sequence[Serialized | None], sent: Sequence[list[Array]], own: Any) -> list[Any]:
         """Send the arrays, receive those of the messages that were found, and return the messages."""
         contiguous = self._library.arrays.ascontiguousarray
         others = [rank for rank in range(self.size) if rank != self.rank]
-        arrays: dict[int, Arrays] = {
-            rank: expected(message, self._library.arrays)
+        arrays: dict[int, list[Array]] = {
+            rank: message.allocate(self._library.arrays)
             for rank, message in enumerate(found)
             if message is not None and rank != self.rank
         }
@@ -142,13 +142,13 @@ class NcclCommunicator(Communicator):
         if wanted:
             self._transfer(departing, arrays)
         result = [
-            joined(message, arrays[rank]) if message is not None and rank in arrays else None
+            deserialize(message, arrays[rank]) if message is not None and rank in arrays else None
             for rank, message in enumerate(found)
         ]
         result[self.rank] = own
         return result
 
-    def _transfer(self, sent: dict[int, Arrays], received: dict[int, Arrays]) -> None:
+    def _transfer(self, sent: dict[int, list[Array]], received: dict[int, list[Array]]) -> None:
         """Queue all transfers as one group: they run at the same time, and none waits for another."""
         library, stream = self._library, self._library.stream()
         library.nccl.groupStart()

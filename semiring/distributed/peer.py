@@ -1,6 +1,6 @@
 """Processes of one host with GPUs: each copies arrays from memory of the others, which it maps (CUDA IPC).
 
-A message is divided: its arrays on the GPU are taken out, and in their place it has their shapes and types.  The sender
+A message is serialized without its arrays on the GPU, of which it has the shapes and types.  The sender
 copies the arrays into a half of its arena (`arenas`), records the event ready[half] on its stream, and sends the rest
 of the message through the inner communicator (of MPI), with the places of the arrays.  The receiver lets its stream
 wait for that event, copies the arrays from the sender's memory into its own, and records its event read[half] for this
@@ -43,14 +43,14 @@ from typing import Any
 import numpy as np
 
 from ..memory.allocation import free_unpooled, unpooled
-from ..memory.arrays import address_of, array_module, to_host
+from ..memory.arrays import Array, address_of, array_module, to_host
 from ..memory.budget import capacity
 from .communicator import Communicator
-from .device_buffers import Arrays, Divided, divided, expected, joined
 from .ipc_buffers import LEAST, Incoming, Library, Outgoing, Posted
+from .serialization import Serialized, deserialize, serialize
 
 # What is sent in place of a message.
-Header = tuple[Divided | None, tuple[Any, ...] | None]
+Header = tuple[Serialized | None, tuple[Any, ...] | None]
 
 
 @functools.cache
@@ -97,7 +97,7 @@ class PeerCommunicator(Communicator):
                 self._incoming[rank].ready, self._outgoing.read[rank] = opened[:2], opened[2:]
 
     def _allgather(self, message: Any) -> list[Any]:
-        mine, arrays = divided(message, self._library.arrays)
+        mine, arrays = serialize(message, self._library.arrays)
 
         def send(posted: dict[int, Posted]) -> list[Any]:
             # All are sent the same: if one of them is to be sent the handle of the arena, all are.
@@ -108,7 +108,7 @@ class PeerCommunicator(Communicator):
 
     def _alltoall(self, messages: Sequence[Any]) -> list[Any]:
         distinct = {id(messages[rank]): messages[rank] for rank in self._others}
-        made = {key: divided(message, self._library.arrays) for key, message in distinct.items()}
+        made = {key: serialize(message, self._library.arrays) for key, message in distinct.items()}
         parts = {rank: made[id(messages[rank])] for rank in self._others}
 
         def send(posted: dict[int, Posted]) -> list[Any]:
@@ -120,7 +120,7 @@ class PeerCommunicator(Communicator):
         return self._call({rank: arrays for rank, (_, arrays) in parts.items() if arrays}, send, messages[self.rank])
 
     def _call(
-        self, sent: dict[int, Arrays], send: Callable[[dict[int, Posted]], list[Header | None]], own: Any
+        self, sent: dict[int, list[Array]], send: Callable[[dict[int, Posted]], list[Header | None]], own: Any
     ) -> list[Any]:
         """Write the arrays for others, send the headers, copy the arrays of the others, and return the messages."""
         outgoing = self._outgoing
@@ -144,7 +144,7 @@ class PeerCommunicator(Communicator):
         for rank, each in posted.items():
             self._incoming[rank].announced(each.arena)
         messages = {
-            rank: (message, expected(message, self._library.arrays)) for rank, (message, _) in headers if message
+            rank: (message, message.allocate(self._library.arrays)) for rank, (message, _) in headers if message
         }
         for chunk in range(max([written, *(each.chunks for each in posted.values())])):
             if chunk:
@@ -156,7 +156,7 @@ class PeerCommunicator(Communicator):
                     self._incoming[rank].copy(each, chunk, messages[rank][1])
         made: list[Any] = [None] * self.size
         for rank, (message, arrays) in messages.items():
-            made[rank] = joined(message, arrays)
+            made[rank] = deserialize(message, arrays)
         return made
 
     def _report(self, error: Any) -> Callable[[], list[Any]]:
@@ -241,6 +241,6 @@ def _word(rank: int) -> int:
     return 0x5E31_0000_0000_0000 + 0x9E37_79B9 * (rank + 1)
 
 
-def _header(mine: Divided | None, posted: Posted | None) -> Header | None:
+def _header(mine: Serialized | None, posted: Posted | None) -> Header | None:
     """Return what is sent of a message; a tuple pickles in less time than a class."""
     return None if mine is None and posted is None else (mine, None if posted is None else tuple(posted))

@@ -15,7 +15,7 @@ import pytest
 
 from semiring import config
 from semiring.distributed import launching, process
-from semiring.distributed.serialization import packed, sizes_of_large, unpacked
+from semiring.distributed.serialization import large_sizes, pack, unpack
 from semiring.exceptions import CollectiveTimeout, InvalidValue, NotSupported
 
 # -- the launcher ----------------------------------------------------------------------------------------
@@ -144,9 +144,9 @@ MESSAGES: list[Any] = [
 
 @pytest.mark.parametrize("message", MESSAGES, ids=lambda m: type(m).__name__)
 def test_a_message_is_restored_from_its_bytes(message: Any) -> None:
-    block, arrays = packed(message)
-    assert sizes_of_large(block) == [array.size for array in arrays]
-    restored = unpacked(bytearray(block), [array.copy() for array in arrays])
+    block, arrays = pack(message)
+    assert large_sizes(block) == [array.size for array in arrays]
+    restored = unpack(bytearray(block), [array.copy() for array in arrays])
     np.testing.assert_equal(restored, message)
     if isinstance(message, np.ndarray):
         assert restored.dtype == message.dtype
@@ -156,7 +156,7 @@ def test_a_message_is_restored_from_its_bytes(message: Any) -> None:
 
 def test_large_arrays_are_sent_from_where_they_are() -> None:
     array = np.arange(100_000)
-    block, (large,) = packed((array, 1))
+    block, (large,) = pack((array, 1))
     assert len(block) < 1000
     assert np.shares_memory(large, array)
 

@@ -27,10 +27,10 @@ class OnGpu:
 
 
 def arrived(message: Any) -> Any:
-    sent = serialization.packed(message)
+    sent = serialization.pack(message)
     large = [np.array(array) for array in sent.arrays]
-    assert serialization.sizes_of_large(sent.block) == [array.size for array in large]
-    return serialization.unpacked(bytearray(sent.block), large)
+    assert serialization.large_sizes(sent.block) == [array.size for array in large]
+    return serialization.unpack(bytearray(sent.block), large)
 
 
 @pytest.mark.parametrize("count", [0, 3, serialization.SMALL])
@@ -66,6 +66,29 @@ class Pair(NamedTuple):
 
     first: Any
     second: Any
+
+
+class OfModule:
+    """An array of a module, which stays where it is."""
+
+    def __init__(self, shape: Any, dtype: Any) -> None:
+        self.shape, self.dtype = shape, np.dtype(dtype)
+
+
+@pytest.mark.parametrize("kind", ["f4", [("a", "i4"), ("b", "f8")]], ids=str)
+def test_a_message_without_its_arrays_on_a_gpu_is_packed(kind: Any) -> None:
+    module = SimpleNamespace(ndarray=OfModule, empty=OfModule)
+    first, second = OfModule((2, 3), kind), OfModule((), "i8")
+    message = (Piece(first, np.dtype("f8")), np.arange(3), {"key": [second, np.arange(4)]}, [first])
+    serialized, arrays = serialization.serialize(message, module)
+    assert arrays == [first, second, first]
+    found, number = arrived((serialized, 7))
+    assert number == 7
+    assert [(each.shape, each.dtype) for each in found.allocate(module)] == [(x.shape, x.dtype) for x in arrays]
+    piece, host, pickled, last = serialization.deserialize(found, arrays)
+    assert (piece.positions, piece.dtype, pickled["key"][0], last) == (first, np.dtype("f8"), second, [first])
+    assert (host.tolist(), pickled["key"][1].tolist()) == ([0, 1, 2], [0, 1, 2, 3])
+    assert serialization.serialize(None, module) == (None, [])
 
 
 NUMBERS = [np.dtype(code).type(value) for code in "bhilBHILefdgFDG" for value in (0, 1, 100)]
