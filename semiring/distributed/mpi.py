@@ -6,6 +6,10 @@ The headers show who has arrived, and whether all call the same: a mismatch rais
 reports for whom.  A process that has failed sends the header of an error, and nothing else follows.  The wait is a loop
 in Python, in which signal handlers run.
 
+Both steps are messages between two processes, not collectives of MPI.  A pending collective does not report which
+processes it waits for, and only the two processes of a message have its size, so ``MPI_Ialltoallv`` would take one more
+collective; a failed process sends a long error at once, while others wait for it in another group.
+
 Headers go directly from each process to each other: for tens of processes that is as fast as a tree.  They are sent by
 persistent requests, which MPI prepares once, of one of two lengths.  What is called is a number of 64 bits: a checksum
 of the operation and the kind of collective, and how many collectives preceded; its text is made for a report alone.
