@@ -3,7 +3,7 @@
     semiring launch -n 2 -m benchmarks.messages
     semiring launch -n 2 -m benchmarks.messages --transports mpi --device cpu
 
-Each row is a collective of arrays of one size: `exchange`, in which every process sends each other one an array of its
+Each row is a collective of arrays of one size: `alltoall`, in which every process sends each other one an array of its
 own, and `allgather`, in which it sends one array to all.  A time is that of one of many calls in a row, from a barrier
 until the last process has synchronized with its GPU.  The arrays that arrived in the last call of a run are compared
 with what was sent.  The first of the ways that is there is the row, the others are beside it.
@@ -63,7 +63,7 @@ def gathered(group: Communicator, arrays: Any, size: int) -> Callable[[], Any]:
 
 
 CALLS: Mapping[str, Callable[[Communicator, Any, int], Callable[[], Any]]] = {
-    "exchange": exchanged,
+    "alltoall": exchanged,
     "allgather": gathered,
 }
 
@@ -80,7 +80,7 @@ def measured(clock: Clock, name: str, group: Communicator, size: int, count: int
     def check(found: Any) -> None:
         for rank, array in enumerate(found):
             assert array.shape == (size,)
-            assert bool((array == (group.rank if name == "exchange" else rank)).all()), f"{name} from rank {rank}"
+            assert bool((array == (group.rank if name == "alltoall" else rank)).all()), f"{name} from rank {rank}"
 
     return clock.time(repeated, runs, check, takes_part=True).divided(count)
 

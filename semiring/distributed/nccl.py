@@ -1,23 +1,28 @@
 """Groups of processes with a GPU each: arrays on the GPU go by NCCL, everything else by another communicator.
 
 A message is serialized without its arrays on the GPU, of which it has the shapes and types.  It goes through the inner
-communicator (of MPI), so every process has the sizes of the arrays that others send it; these follow in one group of
-NCCL calls, on the current stream.  Nothing waits for the GPU: kernels that read a received array are
-queued behind its arrival.
+communicator (of MPI); the arrays follow in one group of NCCL calls on the current stream.  Nothing waits for the GPU:
+kernels that read a received array are queued behind its arrival.
+
+`alltoall` is a group of ``ncclSend`` and ``ncclRecv``.  `allgather` is the same within a host, where that takes less
+time; between hosts it is ``ncclAllGather`` or a group of ``ncclBroadcast``, whose rings send an array to each host once
+and not to each of its GPUs.  Sums are not computed by ``ncclReduceScatter`` or ``ncclAllReduce``: they add in an order
+that depends on the topology, and a grid adds floats in the order of the ranks.
 
 A grid with parts on GPUs chooses it where every process has a GPU of its own (`connect`).  Several processes of one GPU
 need NCCL 2.30 and ``NCCL_MULTI_RANK_GPU_ENABLE=1``, which is for tests: they share its memory and its time.
 
-Sources: NVIDIA, "NCCL User Guide", on ``ncclSend``, ``ncclRecv``, groups and ``NCCL_MULTI_RANK_GPU_ENABLE``;
-`cupy.cuda.nccl`.
+Sources: NVIDIA, "NCCL User Guide", on ``ncclSend``, ``ncclRecv``, collectives, groups and
+``NCCL_MULTI_RANK_GPU_ENABLE``; `cupy.cuda.nccl`.
 """
 
 from __future__ import annotations
 
+import functools
 import importlib
 import os
 import platform
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from ..memory.arrays import Array, address_of, array_module
@@ -26,6 +31,9 @@ from .serialization import Serialized, deserialize, serialize
 
 # The first version, as NCCL numbers them, in which several ranks may share a GPU, and the variable that enables it.
 _SHARING, _SHARE = 23000, "NCCL_MULTI_RANK_GPU_ENABLE"
+
+# Parts of a gathered array begin at multiples of this, as arrays that CuPy allocates do.
+_ALIGNED = 256
 
 
 class Library(NamedTuple):
@@ -93,17 +101,28 @@ class NcclCommunicator(Communicator):
         self._group: Any = None
 
     def _allgather(self, message: Any) -> list[Any]:
-        mine, arrays = serialize(message, self._library.arrays)
-        found = self.inner._allgather(mine)
-        return self._complete(found, [arrays] * self.size, message)
+        mine, own = serialize(message, self._library.arrays)
+        found: list[Serialized | None] = self.inner._allgather(mine)
+        if not any(each is not None and each.device for each in found):
+            arrays: list[list[Array]] = [[]] * self.size
+        else:
+            self._connect()
+            own = [self._library.arrays.ascontiguousarray(array) for array in own]
+            arrays = self._gather(found, own) if self.between_hosts else self._send([own] * self.size, found)
+        return self._messages(found, arrays, message)
 
     def _alltoall(self, messages: Sequence[Any]) -> list[Any]:
-        parts = [
-            serialize(None if rank == self.rank else message, self._library.arrays)
-            for rank, message in enumerate(messages)
-        ]
-        found = self.inner._alltoall([mine for mine, _ in parts])
-        return self._complete(found, [arrays for _, arrays in parts], messages[self.rank])
+        module = self._library.arrays
+        parts = [serialize(None if rank == self.rank else each, module) for rank, each in enumerate(messages)]
+        found: list[Serialized | None] = self.inner._alltoall([mine for mine, _ in parts])
+        contiguous = {id(array): module.ascontiguousarray(array) for _, arrays in parts for array in arrays}
+        sent = [[contiguous[id(array)] for array in arrays] for _, arrays in parts]
+        wanted = any(sent) or any(each is not None and each.device for each in found)
+        # A process has the sizes of its own messages alone, so it takes a collective to decide whether all connect.
+        if self._group is None and any(self.inner._allgather(wanted)):
+            self._connect()
+        arrays = self._send(sent, found) if wanted else [[]] * self.size
+        return self._messages(found, arrays, messages[self.rank])
 
     def _report(self, error: Any) -> Callable[[], list[Any]]:
         return self.inner._report(error)
@@ -121,40 +140,64 @@ class NcclCommunicator(Communicator):
         """End all processes, with a message on standard error."""
         self.inner.abort(message)
 
-    def _complete(self, found: Sequence[Serialized | None], sent: Sequence[list[Array]], own: Any) -> list[Any]:
-        """Send the arrays, receive those of the messages that were found, and return the messages."""
-        contiguous = self._library.arrays.ascontiguousarray
-        others = [rank for rank in range(self.size) if rank != self.rank]
-        arrays: dict[int, list[Array]] = {
-            rank: message.allocate(self._library.arrays)
-            for rank, message in enumerate(found)
-            if message is not None and rank != self.rank
-        }
-        # What is sent is the memory in its order.
-        in_order = {id(array): contiguous(array) for rank in others for array in sent[rank]}
-        departing = {rank: [in_order[id(array)] for array in sent[rank]] for rank in others}
-        wanted = any(departing.values()) or any(arrays.values())
-        if self._group is None and any(self.inner._allgather(wanted)):
-            # Before the first array is sent, all processes of the group are connected.
+    def _connect(self) -> None:
+        """Connect all processes of the group before the first array is sent.  Collective."""
+        if self._group is None:
             identity = self._library.nccl.get_unique_id() if self.rank == 0 else None
             identity = self.inner._allgather(identity)[0]
             self._group = self._library.nccl.NcclCommunicator(self.size, identity, self.rank)
-        if wanted:
-            self._transfer(departing, arrays)
-        result = [
-            deserialize(message, arrays[rank]) if message is not None and rank in arrays else None
-            for rank, message in enumerate(found)
-        ]
-        result[self.rank] = own
-        return result
 
-    def _transfer(self, sent: dict[int, list[Array]], received: dict[int, list[Array]]) -> None:
-        """Queue all transfers as one group: they run at the same time, and none waits for another."""
-        library, stream = self._library, self._library.stream()
-        library.nccl.groupStart()
-        for call, messages in ((self._group.send, sent), (self._group.recv, received)):
-            for rank, arrays in messages.items():
-                for array in arrays:
-                    if array.nbytes:
-                        call(address_of(array), array.nbytes, library.nccl.NCCL_UINT8, rank, stream)
-        library.nccl.groupEnd()
+    def _send(self, sent: Sequence[list[Array]], found: Sequence[Serialized | None]) -> list[list[Array]]:
+        """Queue sends of the arrays for each other process, and receives of those found; return these by rank."""
+        module, group, uint8 = self._library.arrays, self._group, self._library.nccl.NCCL_UINT8
+        arrays = [[] if each is None or rank == self.rank else each.allocate(module) for rank, each in enumerate(found)]
+        self._queue(
+            functools.partial(call, address_of(array), array.nbytes, uint8, rank)
+            for call, messages in ((group.send, sent), (group.recv, arrays))
+            for rank, each in enumerate(messages)
+            if rank != self.rank
+            for array in each
+            if array.nbytes
+        )
+        return arrays
+
+    def _gather(self, found: Sequence[Serialized | None], own: list[Array]) -> list[list[Array]]:
+        """Queue the transfer of all arrays to all processes; return them by rank.
+
+        All processes have the sizes of all arrays, so they make the same calls: `ncclAllGather` of arrays of the same
+        size on all, if the parts of its result are aligned; else `ncclBroadcast` from each process.
+        """
+        module, group, uint8 = self._library.arrays, self._group, self._library.nccl.NCCL_UINT8
+        alike = len({None if each is None else each.device for each in found}) == 1
+        if alike and not any(array.nbytes % _ALIGNED for array in own):
+            whole = [module.empty((self.size, *array.shape), array.dtype) for array in own]
+            self._queue(
+                functools.partial(group.allGather, address_of(array), address_of(all_of_it), array.nbytes, uint8)
+                for array, all_of_it in zip(own, whole, strict=True)
+                if array.nbytes
+            )
+            return [[each[rank] for each in whole] for rank in range(self.size)]
+        arrays = [[] if each is None else each.allocate(module) for each in found]
+        arrays[self.rank] = own
+        self._queue(
+            functools.partial(group.broadcast, address_of(array), address_of(array), array.nbytes, uint8, root)
+            for root, each in enumerate(arrays)
+            for array in each
+            if array.nbytes
+        )
+        return arrays
+
+    def _queue(self, calls: Iterable[Callable[[int], None]]) -> None:
+        """Queue NCCL calls on the stream as one group: they run at the same time, and none waits for another."""
+        stream = self._library.stream()
+        self._library.nccl.groupStart()
+        for call in calls:
+            call(stream)
+        self._library.nccl.groupEnd()
+
+    def _messages(self, found: Sequence[Serialized | None], arrays: Sequence[list[Array]], own: Any) -> list[Any]:
+        """Return the messages, with the arrays that arrive for them."""
+        return [
+            own if rank == self.rank else None if each is None else deserialize(each, arrays[rank])
+            for rank, each in enumerate(found)
+        ]

@@ -36,7 +36,7 @@ class Copies:
         return "group", self.shared["groups"]
 
     def NcclCommunicator(self, size: int, identity: Any, rank: int) -> Transfers:
-        return Transfers(self, identity, rank)
+        return Transfers(self, identity, rank, size)
 
     def groupStart(self) -> None:
         assert not self.open
@@ -54,8 +54,23 @@ class Copies:
 
 
 class Transfers:
-    def __init__(self, library: Copies, identity: Any, rank: int) -> None:
+    def __init__(self, library: Copies, identity: Any, rank: int, size: int) -> None:
         self.library, self.identity, self.rank = library, identity, rank
+        self.others = [other for other in range(size) if other != rank]
+
+    def allGather(self, source: int, target: int, count: int, dtype: int, stream: int) -> None:
+        self.library.shared["gathered"] += 1
+        ctypes.memmove(target + self.rank * count, source, count)
+        for peer in self.others:
+            self.send(source, count, dtype, peer, stream)
+            self.recv(target + peer * count, count, dtype, peer, stream)
+
+    def broadcast(self, source: int, target: int, count: int, dtype: int, root: int, stream: int) -> None:
+        if root != self.rank:
+            self.recv(target, count, dtype, root, stream)
+            return
+        for peer in self.others:
+            self.send(source, count, dtype, peer, stream)
 
     def send(self, address: int, count: int, dtype: int, peer: int, stream: int) -> None:
         assert (self.library.open, dtype, stream) == (True, Copies.NCCL_UINT8, 7)
@@ -70,8 +85,13 @@ class Transfers:
 class Arrived(NcclCommunicator):
     """Waits for the arrays, as kernels on the stream do."""
 
-    def _complete(self, *args: Any) -> list[Any]:
-        found = super()._complete(*args)
+    def _allgather(self, message: Any) -> list[Any]:
+        found = super()._allgather(message)
+        self.inner._allgather(None)
+        return found
+
+    def _alltoall(self, messages: Any) -> list[Any]:
+        found = super()._alltoall(messages)
         self.inner._allgather(None)
         return found
 
@@ -81,7 +101,7 @@ class Arrived(NcclCommunicator):
 
 def run(count: int, program: Any) -> tuple[list[Any], dict[str, Any]]:
     """Run a program on ranks that send arrays by copies; return its results, and what was sent."""
-    shared = {"groups": 0, "bytes": 0, "sent": defaultdict(list), "awaited": defaultdict(list)}
+    shared = {"groups": 0, "bytes": 0, "gathered": 0, "sent": defaultdict(list), "awaited": defaultdict(list)}
 
     def rank(communicator: Communicator) -> Any:
         return program(Arrived(communicator, Library(np, Copies(shared), lambda: 7)))
@@ -121,6 +141,24 @@ def test_arrays_of_messages_arrive(count: int) -> None:
 
     _, shared = run(count, program)
     assert shared["groups"] == (count > 1)
+
+
+@pytest.mark.parametrize("between_hosts", [True, False])
+@pytest.mark.parametrize(("count", "gathered"), [(32, True), (33, False), (0, True)])
+def test_arrays_of_one_size_are_gathered(count: int, gathered: bool, between_hosts: bool) -> None:
+    def program(group: Communicator) -> Any:
+        group.between_hosts = between_hosts
+        values = np.arange(count, dtype=np.float64) + group.rank
+        equal = group.allgather([values, (values[::-1],)])
+        unequal = group.allgather(None if group.rank == 1 else np.arange(64) * group.rank)
+        assert unequal[1] is None
+        assert [each.tolist() for each in (unequal[0], unequal[2])] == [[0] * 64, list(range(0, 128, 2))]
+        return [(one.tolist(), other.tolist()) for one, (other,) in equal]
+
+    results, shared = run(3, program)
+    expected = [[float(k + rank) for k in range(count)] for rank in range(3)]
+    assert results == [[(each, each[::-1]) for each in expected]] * 3
+    assert shared["gathered"] == 3 * 2 * (gathered and count > 0 and between_hosts)
 
 
 def test_messages_without_arrays_connect_nobody() -> None:
