@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from semiring import Vector, algorithms
-from semiring.distributed import Grid, random
+from semiring import Vector, algorithms, random
+from semiring.distributed import Grid
 from semiring.exceptions import ConvergenceFailure
 
 from .machine import facts
@@ -88,8 +88,8 @@ def main() -> None:
             show(f"alltoall:   {name}", shortest(lambda each=each: group.alltoall(each), calls))  # type: ignore[misc]
     show("collective_call: a function that does nothing", shortest(lambda: grid.collective_call(_nothing), calls))
 
-    path = random.path(LEVELS, grid=grid)
-    small = random.rmat(8, 8, grid=grid, seed=1)
+    path = random.path(LEVELS, device=grid.device)
+    small = random.rmat(8, 8, device=grid.device, seed=1)
     u = Vector.full(1.0, small.ncols, device=grid.device)
     v = Vector.from_dense(np.arange(256.0)).to(grid.device)
     operations: dict[str, tuple[Callable[[], Any], int, int]] = {

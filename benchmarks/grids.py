@@ -175,7 +175,7 @@ def same(found: Any, alone: Any) -> bool:
 
 def measured(program: Program, scale: int, grid: distributed.Grid, runs: int, *, both: bool) -> tuple[Samples, ...]:
     """Return the times on the grid and, with `both`, of process 0 alone; AssertionError if a result is wrong."""
-    A = distributed.random.kronecker(scale, 16, grid=grid, seed=SEED)
+    A = sr.random.kronecker(scale, 16, device=grid.device, seed=SEED)
     degrees = A.reduce_rowwise("count").new().to("cpu").to_dense(0)
     hub = int(degrees.argmax())
     others = np.setdiff1d(np.flatnonzero(degrees), [hub])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from . import random
 from .building import from_coo, from_edgelist, vector_from_coo
 from .checkpoint import Checkpoint, Saved
 from .communicator import Traffic
@@ -29,13 +28,16 @@ __all__ = [
     "gather",
     "launch",
     "local_part",
-    "random",
     "read",
     "run",
     "scatter",
     "vector_from_coo",
     "write",
 ]
+
+
+# The names of earlier versions, and the calls that replace them.
+_REPLACED = {"random": "semiring.random: rmat(..., device=grid.device)"}
 
 
 def __getattr__(name: str) -> Any:
@@ -45,6 +47,8 @@ def __getattr__(name: str) -> Any:
 
         globals()[name] = launch
         return launch
+    if name in _REPLACED:
+        raise AttributeError(f"{__name__}.{name} is replaced by {_REPLACED[name]}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -68,7 +68,7 @@ class Checkpoint:
     Examples
     --------
     >>> def program(grid):
-    ...     A = sr.distributed.random.grid2d(8, 8, grid=grid)
+    ...     A = sr.random.grid2d(8, 8, device=grid.device)
     ...     degrees = A.apply("one").dup(float).reduce_rowwise("plus")
     ...     base = Vector.full(0.15 / 64, 64, device=grid.device)
     ...     file = sr.distributed.Checkpoint("pagerank.checkpoint", grid)

@@ -242,7 +242,7 @@ class Grid:
         Examples
         --------
         >>> def program(grid):
-        ...     A = sr.distributed.random.path(4, grid=grid)
+        ...     A = sr.random.path(4, device=grid.device)
         ...     block = sr.distributed.local_part(A).part.compress("varint")
         ...     return A.with_store(grid.with_part(A.store, block.store)).codec
         >>> sr.distributed.run(2, program)[0]

@@ -70,7 +70,7 @@ def write(path: PathLike, A: Matrix | Vector) -> None:
     Examples
     --------
     >>> def program(grid):
-    ...     A = sr.distributed.random.path(5, grid=grid)
+    ...     A = sr.random.path(5, device=grid.device)
     ...     sr.distributed.write("path.srb", A)
     ...     sr.distributed.write("path.parts", A)
     ...     return sr.distributed.read("path.parts", grid).nvals

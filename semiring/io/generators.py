@@ -1,6 +1,7 @@
-"""Generated graphs, made on the device of new objects; published as ``semiring.random``.
+"""Generated graphs; published as ``semiring.random``.
 
-Equal arguments and seed produce equal graphs on the CPU and on the GPU. All are square matrices, iso-valued bool true
+Equal arguments and seed produce equal graphs on the CPU, on the GPU, and on a grid of processes, of which each draws
+its share. All are square matrices, iso-valued bool true
 unless `weights` is set, with sorted rows and without duplicates.
 """
 
@@ -14,7 +15,8 @@ from typing import Any, Final, ParamSpec
 
 import numpy as np
 
-from semiring.config import default_device
+from semiring.config import checked_device, default_device
+from semiring.devices import dispatched, local_device
 from semiring.dtypes import BOOL
 from semiring.exceptions import InvalidValue
 from semiring.facade.matrix import Matrix
@@ -29,7 +31,10 @@ __all__ = ["grid2d", "grid3d", "kronecker", "path", "rmat", "star", "uniform"]
 
 # n * n must be below 2**63: edges are sorted as one 64-bit key.
 _LARGEST_N: Final = 2**31
-_LARGEST_WEIGHT: Final = 255
+LARGEST_WEIGHT: Final = 255
+
+# Returns the rows and columns of edges: of the number of the first, and their count.
+Draw = Callable[[int, int], tuple[Array, Array]]
 
 P = ParamSpec("P")
 
@@ -66,6 +71,7 @@ def rmat(
     loops: bool = True,
     permute: bool = False,
     weights: str | None = None,
+    device: str | None = None,
     progress: Progress | None = None,
 ) -> Matrix:
     """Generate a recursive-matrix graph of ``2**scale`` vertices and at most ``edge_factor * 2**scale`` edges.
@@ -92,6 +98,8 @@ def rmat(
         Renumber the vertices at random; otherwise vertices of low numbers have many edges.
     weights : ``"uniform"`` or None
         int32 weights from 1 to 255, equal in both directions.
+    device : ``"cpu"``, ``"cuda"``, or that of a grid of processes, optional
+        By default that of new objects.
     progress : callable, optional
         Called as ``progress(what, share)``, with the share done from 0 to 1.
 
@@ -117,17 +125,20 @@ def rmat(
     scale = arrays.checked("scale", scale, 0, 31)
     if min(a, b, c) < 0 or a + b + c > 1 + 1e-9:
         raise InvalidValue(f"a, b, c: expected probabilities whose sum is at most 1, got {a}, {b}, {c}")
-    xp = array_module(default_device())
-    n = 1 << scale
-    if permute:
-        require("rmat", default_device(), 24 * n)  # random keys, their order, and the buffers of the sort
-    order = arrays.permutation(xp, n, seed) if permute else None
+    device, n = _device(device), 1 << scale
 
-    def draw(first: int, count: int) -> tuple[Array, Array]:
-        rows, cols = arrays.kronecker_edges(xp, scale, first, count, seed, a, b, c)
-        return (rows, cols) if order is None else (order[rows], order[cols])
+    def prepare(xp: Any) -> Draw:
+        if permute:
+            require("rmat", local_device(device), 24 * n)  # random keys, their order, and the buffers of the sort
+        order = arrays.permutation(xp, n, seed) if permute else None
 
-    return _from_draws("rmat", xp, draw, n, edge_factor, seed, symmetric, loops, weights, progress)
+        def draw(first: int, count: int) -> tuple[Array, Array]:
+            rows, cols = arrays.kronecker_edges(xp, scale, first, count, seed, a, b, c)
+            return (rows, cols) if order is None else (order[rows], order[cols])
+
+        return draw
+
+    return from_draws(device, "rmat", prepare, n, edge_factor, seed, symmetric, loops, weights, progress)
 
 
 @_explain_positional_errors
@@ -138,6 +149,7 @@ def kronecker(
     *,
     seed: int = 0,
     weights: str | None = None,
+    device: str | None = None,
     progress: Progress | None = None,
 ) -> Matrix:
     """Generate the Graph500 graph: `rmat` with a = .57, b = c = .19, permuted, symmetric, without loops and duplicates.
@@ -146,7 +158,7 @@ def kronecker(
 
     Parameters
     ----------
-    scale, edge_factor, seed, weights, progress : as `rmat`
+    scale, edge_factor, seed, weights, device, progress : as `rmat`
 
     Returns
     -------
@@ -175,6 +187,7 @@ def kronecker(
         loops=False,
         permute=True,
         weights=weights,
+        device=device,
         progress=progress,
     )
 
@@ -189,6 +202,7 @@ def uniform(
     symmetric: bool = True,
     loops: bool = False,
     weights: str | None = None,
+    device: str | None = None,
     progress: Progress | None = None,
 ) -> Matrix:
     """Generate an Erdos-Renyi graph of ``n`` vertices and at most ``n * edge_factor`` uniform random edges.
@@ -197,7 +211,7 @@ def uniform(
     ----------
     n : int
         At most ``2**31``.
-    edge_factor, seed, symmetric, loops, weights, progress : as `rmat`
+    edge_factor, seed, symmetric, loops, weights, device, progress : as `rmat`
 
     Returns
     -------
@@ -219,21 +233,21 @@ def uniform(
     ((100, 100), True, True)
     """
     n = arrays.checked("n", n, 0, _LARGEST_N)
-    xp = array_module(default_device())
 
-    def draw(first: int, count: int) -> tuple[Array, Array]:
-        return arrays.uniform_edges(xp, n, first, count, seed)
+    def prepare(xp: Any) -> Draw:
+        return lambda first, count: arrays.uniform_edges(xp, n, first, count, seed)
 
-    return _from_draws("uniform", xp, draw, n, edge_factor, seed, symmetric, loops, weights, progress)
+    return from_draws(_device(device), "uniform", prepare, n, edge_factor, seed, symmetric, loops, weights, progress)
 
 
 @reports_memory
-def grid2d(rows: int, cols: int) -> Matrix:
+def grid2d(rows: int, cols: int, *, device: str | None = None) -> Matrix:
     """Generate the grid of ``rows x cols`` points: point (i, j) is vertex ``i * cols + j``, with up to 4 neighbors.
 
     Parameters
     ----------
     rows, cols : int
+    device : as `rmat`
 
     Returns
     -------
@@ -248,16 +262,17 @@ def grid2d(rows: int, cols: int) -> Matrix:
     >>> sr.random.grid2d(2, 3).to_dicts()[1]
     {0: True, 2: True, 4: True}
     """
-    return _grid((rows, cols))
+    return lattice_matrix(_device(device), (rows, cols))
 
 
 @reports_memory
-def grid3d(depth: int, rows: int, cols: int) -> Matrix:
+def grid3d(depth: int, rows: int, cols: int, *, device: str | None = None) -> Matrix:
     """Generate the grid of ``depth x rows x cols`` points, each with up to 6 neighbors, the last axis fastest.
 
     Parameters
     ----------
     depth, rows, cols : int
+    device : as `rmat`
 
     Returns
     -------
@@ -272,16 +287,17 @@ def grid3d(depth: int, rows: int, cols: int) -> Matrix:
     >>> sr.random.grid3d(2, 2, 2).to_dicts()[0]
     {1: True, 2: True, 4: True}
     """
-    return _grid((depth, rows, cols))
+    return lattice_matrix(_device(device), (depth, rows, cols))
 
 
 @reports_memory
-def path(n: int) -> Matrix:
+def path(n: int, *, device: str | None = None) -> Matrix:
     """Generate the path 0 - 1 - ... - (n - 1). O(n).
 
     Parameters
     ----------
     n : int
+    device : as `rmat`
 
     Returns
     -------
@@ -296,16 +312,17 @@ def path(n: int) -> Matrix:
     >>> sr.random.path(3).to_dicts()
     {0: {1: True}, 1: {0: True, 2: True}, 2: {1: True}}
     """
-    return _grid((n,))
+    return lattice_matrix(_device(device), (n,))
 
 
 @reports_memory
-def star(leaves: int) -> Matrix:
+def star(leaves: int, *, device: str | None = None) -> Matrix:
     """Generate a star: vertex 0, adjacent to each of 1, ..., ``leaves``. O(leaves).
 
     Parameters
     ----------
     leaves : int
+    device : as `rmat`
 
     Returns
     -------
@@ -321,25 +338,33 @@ def star(leaves: int) -> Matrix:
     {0: {1: True, 2: True}, 1: {0: True}, 2: {0: True}}
     """
     leaves = arrays.checked("leaves", leaves, 0, 2**60)
-    xp = array_module(default_device())
-    require("star", default_device(), 4 * leaves * index_dtype(2 * leaves).itemsize)
-    return _matrix(*arrays.star_arrays(xp, leaves), None)
+    device = _device(device)
+    local = local_device(device)
+    require("star", local, 4 * leaves * index_dtype(2 * leaves).itemsize)
+    store = csr_of_arrays(*arrays.star_arrays(array_module(local), leaves), None, symmetric=True)
+    return Matrix._new(on_device(device, store))
 
 
-def _grid(shape: tuple[int, ...]) -> Matrix:
+def _device(device: str | None) -> str:
+    return default_device() if device is None else checked_device(device)
+
+
+@dispatched()
+def lattice_matrix(device: str, shape: tuple[int, ...]) -> Matrix:
+    """Return the points of a grid of this shape, each adjacent to the next along each axis."""
     shape = tuple(arrays.checked("side", side, 0, 2**60) for side in shape)
-    xp = array_module(default_device())
     n, neighbors = math.prod(shape), 2 * len(shape)
     # For each point and direction, whether a neighbor exists, and its number; then the columns, and offsets.
     index = index_dtype(n * neighbors).itemsize
-    require("grid", default_device(), n * (neighbors * (1 + 2 * index) + 3 * index))
-    return _matrix(*arrays.lattice(xp, shape), None)
+    require("grid", device, n * (neighbors * (1 + 2 * index) + 3 * index))
+    return Matrix._new(csr_of_arrays(*arrays.lattice(array_module(device), shape), None, symmetric=True))
 
 
-def _from_draws(
+@dispatched()
+def from_draws(
+    device: str,
     operation: str,
-    xp: Any,
-    draw: Callable[[int, int], tuple[Array, Array]],
+    prepare: Callable[[Any], Draw],
     n: int,
     edge_factor: int,
     seed: int,
@@ -348,10 +373,11 @@ def _from_draws(
     weights: str | None,
     progress: Progress | None,
 ) -> Matrix:
-    if weights not in (None, "uniform"):
-        raise InvalidValue(f'weights: expected None or "uniform", got {weights!r}')
-    total = n * arrays.checked("edge_factor", edge_factor, 0, 2**20)
-    require(operation, default_device(), 16 * total * (2 if symmetric else 1) + 8 * n)
+    """Return the graph of drawn edges.  prepare: of the module of arrays; returns the function that draws."""
+    total = count_of_draws(n, edge_factor, weights)
+    xp = array_module(device)
+    draw = prepare(xp)
+    require(operation, device, 16 * total * (2 if symmetric else 1) + 8 * n)
 
     def chunks() -> Iterator[tuple[Array, Array]]:
         for first in range(0, total, arrays.CHUNK_EDGES):
@@ -364,17 +390,26 @@ def _from_draws(
     indptr, indices = arrays.compress(xp, chunks(), total, n, symmetric=symmetric, loops=loops)
     values = None
     if weights is not None:
-        values = arrays.uniform_weights(xp, indptr, indices, seed, 1, _LARGEST_WEIGHT)
-    return _matrix(indptr, indices, values, symmetric)
+        values = arrays.uniform_weights(xp, indptr, indices, seed, 1, LARGEST_WEIGHT)
+    return Matrix._new(csr_of_arrays(indptr, indices, values, symmetric=symmetric))
 
 
-def _matrix(indptr: Array, indices: Array, values: Array | None, symmetric: bool = True) -> Matrix:
-    # Sorted, distinct and within range by construction, so not checked.
-    n = int(indptr.size) - 1
-    pattern = Pattern(n, n, indptr, indices, {"symmetric": True} if symmetric else {})
+def count_of_draws(n: int, edge_factor: int, weights: str | None) -> int:
+    """Return how many edges are drawn; InvalidValue for a wrong argument."""
+    if weights not in (None, "uniform"):
+        raise InvalidValue(f'weights: expected None or "uniform", got {weights!r}')
+    return n * arrays.checked("edge_factor", edge_factor, 0, 2**20)
+
+
+def csr_of_arrays(
+    indptr: Array, indices: Array, values: Array | None, *, symmetric: bool, ncols: int | None = None
+) -> CSR:
+    """Return a store of arrays that are sorted, distinct and within range by construction; ncols: n if it is square."""
+    nrows = int(indptr.size) - 1
+    facts = {"symmetric": True} if symmetric else {}
+    pattern = Pattern(nrows, nrows if ncols is None else ncols, indptr, indices, facts)
     dtype = BOOL if values is None else np.dtype(values.dtype)
-    made = CSR(pattern, dtype, values, np.bool_(True) if values is None else None)
-    return Matrix._new(on_device(default_device(), made))
+    return CSR(pattern, dtype, values, np.bool_(True) if values is None else None)
 
 
 def __dir__() -> list[str]:

@@ -27,7 +27,7 @@ class Interrupted(Exception):
 
 def pagerank(grid: Grid, interrupt_at: int | None = None) -> Vector:
     """PageRank by hand, saved after every fifth step."""
-    A = distributed.random.kronecker(6, 4, grid=grid, seed=1)
+    A = sr.random.kronecker(6, 4, device=grid.device, seed=1)
     degrees = A.apply("one").dup(float).reduce_rowwise("plus")
     start = Vector.full(0.15 / N, N, device=grid.device)
     file = Checkpoint("pagerank", grid)
@@ -98,7 +98,7 @@ def test_numbers_are_exact_and_files_do_not_pile_up() -> None:
         file = Checkpoint("state", grid)
         assert file.load() is None
         for step in range(3):
-            A = distributed.random.path(7, grid=grid).compress("varint")
+            A = sr.random.path(7, device=grid.device).compress("varint")
             file.save(step, A=A, x=0.1 + step, y=np.float32(0.1), z=None, t=True, big=2**70, inf=float("inf"))
         saved = file.load()
         assert saved is not None

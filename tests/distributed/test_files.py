@@ -138,7 +138,7 @@ def test_damaged_binary_files() -> None:
     assert "the end of the file" in failure((3, 1), "short.srb")
     assert "FileNotFoundError" in failure((3, 1), "nothing.srb")
     assert "FileNotFoundError" in failure((3, 1), "nothing.parts")
-    run((2, 1), lambda grid: dist.write("graph.parts", dist.random.path(9, grid=grid)))
+    run((2, 1), lambda grid: dist.write("graph.parts", sr.random.path(9, device=grid.device)))
     for name in os.listdir("graph.parts"):
         if name.startswith("part-002"):
             os.truncate(f"graph.parts/{name}", 5000)
@@ -156,14 +156,14 @@ def test_an_interrupted_write_changes_nothing(monkeypatch: pytest.MonkeyPatch) -
         return share(name, sections, arrays)
 
     def program(grid: Grid) -> None:
-        dist.write("graph.srb", dist.random.path(9, grid=grid))
+        dist.write("graph.srb", sr.random.path(9, device=grid.device))
         grid.comm.barrier()
         monkeypatch.setattr(writing, "_write_share", failing)
         with pytest.raises(OSError, match="No space"):
-            dist.write("graph.srb", dist.random.path(20, grid=grid))
+            dist.write("graph.srb", sr.random.path(20, device=grid.device))
         for path, error in (("graph.mtx", NotSupported), ("graph.srb.gz", NotSupported)):
             with pytest.raises(error):
-                dist.write(path, dist.random.path(9, grid=grid))
+                dist.write(path, sr.random.path(9, device=grid.device))
         with pytest.raises(InvalidType):
             dist.write("graph.srb", Matrix.identity(3, device="cpu"))
 

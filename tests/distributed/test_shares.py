@@ -155,7 +155,7 @@ def test_graphs_are_those_of_one_process(shape: tuple[int, int], monkeypatch: py
         wrong = []
         for name, arguments, options in GRAPHS:
             want = getattr(sr.random, name)(*arguments, **options)
-            A = getattr(dist.random, name)(*arguments, grid=grid, **options)
+            A = getattr(sr.random, name)(*arguments, device=grid.device, **options)
             if not same(A, want) or A.is_iso != want.is_iso or A.is_symmetric_structure != want.is_symmetric_structure:
                 wrong.append((name, arguments, options))
         return wrong
@@ -168,7 +168,7 @@ def test_a_process_sends_its_share_of_the_edges() -> None:
 
     def program(grid: Grid) -> int:
         before = grid.traffic.bytes
-        dist.random.rmat(8, 4 * grid.size, grid=grid, permute=True)
+        sr.random.rmat(8, 4 * grid.size, device=grid.device, permute=True)
         return grid.traffic.bytes - before
 
     sent = {p: run((p, 1), program) for p in (2, 4)}
@@ -176,14 +176,34 @@ def test_a_process_sends_its_share_of_the_edges() -> None:
     assert max(sent[4]) < 8 * 4 * 256
 
 
+def test_generators_of_the_default_device_draw_shares() -> None:
+    def program(grid: Grid) -> tuple[int, str]:
+        steps: list[tuple[str, float]] = []
+        with sr.use(grid.device):
+            before = grid.traffic.bytes
+            A = sr.random.rmat(8, 4, progress=lambda *step: steps.append(step))
+            assert grid.traffic.bytes > before
+            assert steps == [("drawing edges", 1.0), ("sorting edges", 0.0)]
+            assert sr.random.star(5).device == sr.random.path(5).device == grid.device
+        return A.nvals, A.device
+
+    (found, device), *_ = run((2, 1), program)
+    assert (found, device[:4]) == (sr.random.rmat(8, 4).nvals, "2x1 ")
+
+
+def test_the_module_of_earlier_versions_is_replaced() -> None:
+    with pytest.raises(AttributeError, match=r"replaced by semiring\.random: rmat\(\.\.\., device=grid\.device\)"):
+        dist.random  # type: ignore[attr-defined]  # noqa: B018
+
+
 def test_wrong_arguments_of_generators() -> None:
     def program(grid: Grid) -> None:
         for call in (
-            lambda: dist.random.rmat(40, grid=grid),
-            lambda: dist.random.rmat(4, a=0.9, b=0.9, grid=grid),
-            lambda: dist.random.uniform(-1, grid=grid),
-            lambda: dist.random.uniform(4, weights="normal", grid=grid),
-            lambda: dist.random.grid2d(-1, 4, grid=grid),
+            lambda: sr.random.rmat(40, device=grid.device),
+            lambda: sr.random.rmat(4, a=0.9, b=0.9, device=grid.device),
+            lambda: sr.random.uniform(-1, device=grid.device),
+            lambda: sr.random.uniform(4, weights="normal", device=grid.device),
+            lambda: sr.random.grid2d(-1, 4, device=grid.device),
         ):
             with pytest.raises(InvalidValue):
                 call()
