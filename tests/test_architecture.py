@@ -21,7 +21,7 @@ MOST_LINES = 1000
 
 # A module imports from its own row and from the rows above it.
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("exceptions",),
+    ("exceptions", "renamed"),
     ("optional", "symbolic", "worker_thread"),
     ("devices",),
     ("config",),
@@ -49,6 +49,8 @@ PUBLIC_RANK = RANK["facade"]  # `from semiring import Matrix`: the root re-expor
 USE_EXECUTORS = {"semiring.devices", "semiring.engines.registry", "semiring.formats.parts", "semiring.formats.values"}
 # What `algorithms` may use. If one needs more, so do users, and the public API lacks something.
 FOR_ALGORITHMS = {"semiring", "semiring.ops", "semiring.exceptions"}
+# The errors for their old names.
+FOR_ALGORITHMS |= {"semiring.renamed"}
 # What `bridges` may use of the core, and the names that the root publishes.
 FOR_BRIDGES = {"semiring", *(f"semiring.{name}" for name in ("algorithms", "distributed", "dtypes"))}
 FOR_BRIDGES |= {f"semiring.{name}" for name in ("exceptions", "io", "ops")}

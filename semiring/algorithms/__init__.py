@@ -1,6 +1,9 @@
 """Graph algorithms, each a composition of public matrix operations that users can write themselves."""
 
 from inspect import isfunction
+from typing import NoReturn
+
+from semiring.renamed import raise_no_attribute
 
 from . import ordering
 from .centrality import (
@@ -299,6 +302,10 @@ __all__ = [
 
 # Arguments may name vertices, and results have their labels; calls between algorithms need not pay for it.
 globals().update({name: named(name, globals()[name]) for name in __all__ if isfunction(globals()[name])})
+
+
+def __getattr__(name: str) -> NoReturn:
+    raise_no_attribute(__name__, name)
 
 
 def __dir__() -> list[str]:

@@ -17,6 +17,7 @@ import numpy as np
 
 from semiring import Labels, Matrix, Vector
 from semiring.exceptions import ConvergenceFailure, IndexOutOfBound, InvalidValue, SemiringError
+from semiring.renamed import KEYWORDS, keyword_error
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -141,7 +142,7 @@ def named(name: str, function: Callable[P, R]) -> Callable[P, R]:
     parameters = list(inspect.signature(function).parameters)
     translated = [at for at in parameters if at in _VERTICES or at in _VALUED]
     spec = RESULTS.get(name)
-    if spec is None and not translated:
+    if spec is None and not translated and name not in KEYWORDS:
         return function
     first = parameters[0]
 
@@ -149,8 +150,14 @@ def named(name: str, function: Callable[P, R]) -> Callable[P, R]:
     def called(*args: P.args, **kwargs: P.kwargs) -> R:
         A: Any = args[0] if args else kwargs.get(first)
         labels = _labels_of(A)
-        if labels is None:
-            return function(*args, **kwargs)
+        try:
+            return function(*args, **kwargs) if labels is None else with_names(A, labels, args, kwargs)
+        except TypeError:
+            if (error := keyword_error(name, kwargs)) is None:
+                raise
+        raise error
+
+    def with_names(A: Any, labels: _Names, args: tuple[Any, ...], kwargs: dict[str, Any]) -> R:
         given: dict[str, Any] = {**dict(zip(parameters, args, strict=False)), **kwargs}
         given[first] = {key: B.unlabeled() for key, B in A.items()} if isinstance(A, Mapping) else A.unlabeled()
         by_name = False

@@ -1,10 +1,11 @@
-"""The errors for names and arguments of other libraries: which name, or which constructor, this library has instead."""
+"""The errors for names and arguments of other libraries, and for old names: what this library has instead."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from ..exceptions import near_names
+from ..renamed import NAMES, SINCE
 
 __all__ = ["Named", "constructor_of", "no_attribute"]
 
@@ -104,6 +105,7 @@ _VECTOR = {
 }
 _HINTS = {
     kind: {name: hint for names, hint in {**_BOTH, **table}.items() for name in names.split()}
+    | {old: f".{new}, its name since {SINCE}" for old, new in NAMES[kind].items()}
     for kind, table in (("Matrix", _MATRIX), ("Vector", _VECTOR))
 }
 

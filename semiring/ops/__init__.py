@@ -11,6 +11,9 @@ what processes compute apart).  `reports_memory` decorates an algorithm whose fa
 `OutOfMemory`.
 """
 
+from typing import NoReturn
+
+from ..renamed import raise_no_attribute
 from . import api, api_closures, api_graphs, api_map_reduce, api_vote
 from .api import *  # noqa: F403  # the public names are listed once, in `public`
 from .api_closures import *  # noqa: F403
@@ -25,6 +28,10 @@ __all__ = [
     *api_graphs.__all__,
     *api_vote.__all__,
 ]
+
+
+def __getattr__(name: str) -> NoReturn:
+    raise_no_attribute(__name__, name)
 
 
 def __dir__() -> list[str]:
