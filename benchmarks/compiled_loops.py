@@ -84,7 +84,7 @@ def _programs(name: str, A: Matrix) -> Iterator[Any]:
         partial(sr.algorithms.bfs_levels, A, s, max_depth=3),
     )
     sources = A.reduce_rowwise(sr.agg.count).to_coo()[0][:16].tolist()
-    central = partial(sr.algorithms.betweenness, A, sources=sources, normalized=False, directed=True)
+    central = partial(sr.algorithms.betweenness_centrality, A, sources=sources, normalized=False, directed=True)
     yield f"betweenness, {name}", user_programs.betweenness, A, (sources,), central
     yield f"hits, {name}", programs.hits, A, (20,), lambda: _limited(sr.algorithms.hits, A, 20)
     central = partial(_limited, sr.algorithms.katz_centrality, F, 20)
@@ -185,7 +185,7 @@ def _central(name: str, A: Matrix) -> Iterator[EngineCase]:
     starting = A.reduce_rowwise(sr.agg.count).to_coo()[0]
     for count in (16, 64):
         sources = starting[:count].tolist()
-        library = partial(sr.algorithms.betweenness, A, sources=sources, normalized=False, directed=True)
+        library = partial(sr.algorithms.betweenness_centrality, A, sources=sources, normalized=False, directed=True)
         yield f"closure_many, {count} sources, {name}", user_programs.betweenness, (A, sources), library
 
 

@@ -130,7 +130,7 @@ PROGRAMS: Mapping[str, Program] = {
     "betweenness": Program(
         22,
         1.9,
-        lambda A, sources: sr.algorithms.betweenness(A, sources=sources, normalized=False),
+        lambda A, sources: sr.algorithms.betweenness_centrality(A, sources=sources, normalized=False),
         valid_dependencies,
         SOURCES,
     ),

@@ -72,7 +72,7 @@ PROGRAMS: dict[str, Program] = {
     "components": Program(sr.algorithms.connected_components, lambda r, c, n, m: (r * c - 1).bit_length() * 4 * n),
     "BFS, 64 sources": Program(lambda A: sr.algorithms.bfs_levels(A, SOURCES)),
     "triangles": Program(sr.algorithms.triangles),
-    "betweenness, 64 sources": Program(lambda A: sr.algorithms.betweenness(A, sources=SOURCES)),
+    "betweenness, 64 sources": Program(lambda A: sr.algorithms.betweenness_centrality(A, sources=SOURCES)),
 }
 
 

@@ -141,7 +141,7 @@ def club() -> list[Any]:
     G = nx.karate_club_graph()
     A = sr.io.from_networkx(G, weight="weight")
     group = sr.algorithms.leiden(A, seed=1).labels.to_numpy()
-    between = sr.algorithms.betweenness(A).to_numpy(0.0)
+    between = sr.algorithms.betweenness_centrality(A).to_numpy(0.0)
     (axis,) = axes = panels(1)
     nx.draw_networkx(
         G,

@@ -17,7 +17,11 @@ SINCE: Final = "0.3"
 #: Old name -> what to write instead, by the module or the class that had the old name.
 NAMES: Final[dict[str, dict[str, str]]] = {
     "semiring.algorithms": {
+        "betweenness": "betweenness_centrality",
+        "closeness": "closeness_centrality",
         "colouring": "coloring",
+        "edge_betweenness": "edge_betweenness_centrality",
+        "harmonic": "harmonic_centrality",
         "two_colouring": "two_coloring",
     },
     "semiring.ops": {},

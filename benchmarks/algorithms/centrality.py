@@ -65,18 +65,20 @@ def ours(A: sr.Matrix, W: sr.Matrix, device: str) -> dict[str, tuple[Callable[[l
     many = SOURCES[device]
     everyone = device == "cuda" and A.nrows <= 2**16
     return {
-        "betweenness": (lambda s: al.betweenness(A, sources=s, normalized=False), many),
-        "edge_betweenness": (lambda s: al.edge_betweenness(A, sources=s, normalized=False), many),
+        "betweenness": (lambda s: al.betweenness_centrality(A, sources=s, normalized=False), many),
+        "edge_betweenness": (lambda s: al.edge_betweenness_centrality(A, sources=s, normalized=False), many),
         "weighted betweenness": (
-            lambda s: al.betweenness(W, sources=s, weights=True, normalized=False),
+            lambda s: al.betweenness_centrality(W, sources=s, weights=True, normalized=False),
             WEIGHTED_SOURCES,
         ),
         "weighted edge_betweenness": (
-            lambda s: al.edge_betweenness(W, sources=s, weights=True, normalized=False),
+            lambda s: al.edge_betweenness_centrality(W, sources=s, weights=True, normalized=False),
             many,
         ),
         "closeness": (
-            (lambda _: al.closeness(A), 0) if everyone else (lambda s: al.closeness(A, s, wf_improved=False), 64)
+            (lambda _: al.closeness_centrality(A), 0)
+            if everyone
+            else (lambda s: al.closeness_centrality(A, s, wf_improved=False), 64)
         ),
         "pagerank": (lambda _: al.pagerank(A, tol=1e-10), 0),
         "pagerank of 64 seeds": (

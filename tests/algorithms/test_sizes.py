@@ -23,8 +23,8 @@ Function = Callable[[Matrix], Any]
 LABELS = [0, 0, 0, 1, 1]
 # What counts paths of infinite length, or compares weights only (`paths/test_infinite.py`).
 OF_INFINITE = (
-    "betweenness", "edge_betweenness", "average_shortest_path_length", "closeness", "harmonic", "global_efficiency",
-    "label_propagation",
+    "betweenness_centrality", "edge_betweenness_centrality", "average_shortest_path_length", "closeness_centrality",
+    "harmonic_centrality", "global_efficiency", "label_propagation",
 )  # fmt: skip
 
 
@@ -60,14 +60,14 @@ FUNCTIONS: dict[str, tuple[Function, int]] = {
     "markov_clustering, inflation 2000": (lambda A: alg.markov_clustering(A, inflation=2000.0), 0),
     "peer_pressure": (alg.peer_pressure, 0),
     "normalized Laplacian": (lambda A: alg.laplacian(A, normalized=True).matrix, 0),
-    "betweenness": (lambda A: alg.betweenness(A, weights=True), 0),
-    "edge_betweenness": (lambda A: alg.edge_betweenness(A, weights=True), 0),
+    "betweenness_centrality": (lambda A: alg.betweenness_centrality(A, weights=True), 0),
+    "edge_betweenness_centrality": (lambda A: alg.edge_betweenness_centrality(A, weights=True), 0),
     "Fiedler vector": (lambda A: abs_of(alg.fiedler_vector(A, weights=True).vector), 0),
     "Fiedler value": (lambda A: alg.fiedler_vector(A, weights=True).value, 1),
     "modularity_matrix": (lambda A: alg.modularity_matrix(A, weights=True), 1),
     "average_shortest_path_length": (lambda A: alg.average_shortest_path_length(A, weights=True), 1),
-    "closeness": (lambda A: alg.closeness(A, weights=True), -1),
-    "harmonic": (lambda A: alg.harmonic(A, weights=True, normalized=True), -1),
+    "closeness_centrality": (lambda A: alg.closeness_centrality(A, weights=True), -1),
+    "harmonic_centrality": (lambda A: alg.harmonic_centrality(A, weights=True, normalized=True), -1),
     "global_efficiency": (lambda A: alg.global_efficiency(A, weights=True), -1),
     "maximum_flow": (lambda A: alg.maximum_flow(A, 0, 1, method="trees").flow, 1),
 }

@@ -247,11 +247,13 @@ def test_sums_of_what_processes_compute_apart(shape: tuple[int, int], share: flo
         "columns": lambda A, B: ops.sum_apart(wheels, A.T, list(range(9))),
         "few": lambda A, B: ops.sum_apart(wheels, A, [4]),
         "most": lambda A, B: ops.sum_apart(wheels, A, list(range(30)), monoid="max"),
-        "betweenness": lambda A, B: algorithms.betweenness(B),
-        "of some": lambda A, B: algorithms.betweenness(A, sources=[1, 4, 2, 9, 11, 12, 20], endpoints=True, batch=2),
-        "weighted": lambda A, B: algorithms.betweenness(B, weights=True, k=7, seed=1),
-        "edges": lambda A, B: algorithms.edge_betweenness(B, sources=range(9)),
-        "weighted edges": lambda A, B: algorithms.edge_betweenness(A, sources=range(7), weights=True),
+        "betweenness": lambda A, B: algorithms.betweenness_centrality(B),
+        "of some": lambda A, B: algorithms.betweenness_centrality(
+            A, sources=[1, 4, 2, 9, 11, 12, 20], endpoints=True, batch=2
+        ),
+        "weighted": lambda A, B: algorithms.betweenness_centrality(B, weights=True, k=7, seed=1),
+        "edges": lambda A, B: algorithms.edge_betweenness_centrality(B, sources=range(9)),
+        "weighted edges": lambda A, B: algorithms.edge_betweenness_centrality(A, sources=range(7), weights=True),
     }
     chosen = calls if sampling.exhaustive else {name: calls[name] for name in sampling.draw("sums", calls, 3)}
     expected = {name: call(A, B) for name, call in chosen.items()}
@@ -271,10 +273,10 @@ def test_nothing_is_sent_in_the_levels_of_betweenness() -> None:
 
     def program(grid: Grid) -> tuple[int, list[str]]:
         B = distributed.scatter(A, grid)
-        sr.algorithms.betweenness(B, sources=range(8))
+        sr.algorithms.betweenness_centrality(B, sources=range(8))
         before = grid.traffic.bytes
         with sr.explain() as log:
-            sr.algorithms.betweenness(B, sources=range(8))
+            sr.algorithms.betweenness_centrality(B, sources=range(8))
         sending = [call.operation for call in log if call.details.get("sent_bytes") and not call.depth]
         return grid.traffic.bytes - before, sending
 

@@ -60,7 +60,7 @@ RESULTS = (
         ranks=lambda A, G: al.pagerank(G),
         components=lambda A, G: al.connected_components(G),
         triangles=lambda A, G: al.triangles(G.ewise_add(G.T, "any").new()),
-        dependencies=lambda A, G: al.betweenness(G, sources=[0, 1, 2]),
+        dependencies=lambda A, G: al.betweenness_centrality(G, sources=[0, 1, 2]),
         square=lambda A, G: A.mxm(A, "plus_times").new(),
         transposed=lambda A, G: A.T.new(),
         rows=lambda A, G: A[[7, 3, 999], :].new(),

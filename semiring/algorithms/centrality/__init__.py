@@ -1,7 +1,7 @@
 """How central each vertex is."""
 
-from .betweenness import betweenness, edge_betweenness
-from .closeness import closeness, harmonic
+from .betweenness import betweenness_centrality, edge_betweenness_centrality
+from .closeness import closeness_centrality, harmonic_centrality
 from .degree import degree_centrality, degrees, in_degree_centrality, out_degree_centrality
 from .eigenvector import eigenvector_centrality, katz_centrality
 from .google import google_matrix
@@ -11,14 +11,14 @@ from .voterank import voterank
 
 __all__ = [
     "Hits",
-    "betweenness",
-    "closeness",
+    "betweenness_centrality",
+    "closeness_centrality",
     "degree_centrality",
     "degrees",
-    "edge_betweenness",
+    "edge_betweenness_centrality",
     "eigenvector_centrality",
     "google_matrix",
-    "harmonic",
+    "harmonic_centrality",
     "hits",
     "in_degree_centrality",
     "katz_centrality",

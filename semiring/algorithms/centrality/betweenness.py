@@ -37,7 +37,7 @@ _BY_PAIRS = {"cpu": True, "cuda": False}
 
 
 @ops.reports_memory
-def betweenness(
+def betweenness_centrality(
     A: Matrix,
     *,
     weights: bool = False,
@@ -106,24 +106,24 @@ def betweenness(
     Examples
     --------
     >>> A = Matrix.from_edgelist([(0, 1), (1, 2), (1, 3)])
-    >>> sr.algorithms.betweenness(A | A.T, normalized=False).to_dict()
+    >>> sr.algorithms.betweenness_centrality(A | A.T, normalized=False).to_dict()
     {0: 0.0, 1: 3.0, 2: 0.0, 3: 0.0}
     """
-    plan = _plan("betweenness", A, weights, k, sources, seed, directed, dtype, batch)
+    plan = _plan("betweenness_centrality", A, weights, k, sources, seed, directed, dtype, batch)
 
     def summed(A: Matrix, chosen: Sequence[int]) -> Vector:
         part = plan.of(A, chosen)
         total = Vector.full(0.0, A.nrows, device=A.device)
         if isinstance(part.graph, WeightedGraph):
-            sums = partial(vertex_sums, "betweenness", part.graph, endpoints=endpoints)
+            sums = partial(vertex_sums, "betweenness_centrality", part.graph, endpoints=endpoints)
         else:
             sums = partial(_vertices, part.graph, endpoints=endpoints)
-        for batch in part.batches("betweenness", progress, sums):
+        for batch in part.batches("betweenness_centrality", progress, sums):
             total(accum="plus") << batch
         return total
 
     total = ops.sum_apart(summed, A, plan.sources, values=weights)
-    _check_finite("betweenness", total.reduce("plus").get(0.0), plan.dtype)
+    _check_finite("betweenness_centrality", total.reduce("plus").get(0.0), plan.dtype)
     own, other = _scales(plan, normalized, endpoints)
     if own != other:
         total(accum="times")[plan.sources] << own / other
@@ -131,7 +131,7 @@ def betweenness(
 
 
 @ops.reports_memory
-def edge_betweenness(
+def edge_betweenness_centrality(
     A: Matrix,
     *,
     weights: bool = False,
@@ -152,7 +152,7 @@ def edge_betweenness(
         An entry (u, v) is an edge from u to v; self-loops have no effect.
     weights : bool
         Whether the length of an edge is its value, which must be positive, or 1.
-    k, sources, seed, dtype, batch, progress : as `betweenness`
+    k, sources, seed, dtype, batch, progress : as `betweenness_centrality`
     normalized : bool
         Divide by the number of pairs (s, t), n (n - 1).
     directed : bool
@@ -169,32 +169,32 @@ def edge_betweenness(
 
     Notes
     -----
-    Cost, memory and synchronization as `betweenness`, and one product under the mask A for each batch.
+    Cost, memory and synchronization as `betweenness_centrality`, and one product under the mask A for each batch.
 
     Sources: Brandes, "On Variants of Shortest-Path Betweenness Centrality and their Generic Computation", 2008.
 
     Examples
     --------
     >>> A = Matrix.from_edgelist([(0, 1), (1, 2)])
-    >>> sr.algorithms.edge_betweenness(A, normalized=False).to_dicts()
+    >>> sr.algorithms.edge_betweenness_centrality(A, normalized=False).to_dicts()
     {0: {1: 2.0}, 1: {2: 2.0}}
     """
-    plan = _plan("edge_betweenness", A, weights, k, sources, seed, directed, dtype, batch)
+    plan = _plan("edge_betweenness_centrality", A, weights, k, sources, seed, directed, dtype, batch)
 
     def summed(A: Matrix, chosen: Sequence[int]) -> Matrix:
         part = plan.of(A, chosen)
         total = A.apply("second", right=np.float64(0)).new()
         sums: Callable[[list[int]], Any]
         if isinstance(part.graph, WeightedGraph):
-            sums = partial(edge_sums, "edge_betweenness", part.graph)
+            sums = partial(edge_sums, "edge_betweenness_centrality", part.graph)
         else:
             sums = partial(_edges, part.graph)
-        for batch in part.batches("edge_betweenness", progress, sums):
+        for batch in part.batches("edge_betweenness_centrality", progress, sums):
             total(accum="plus") << batch
         return total
 
     total = ops.sum_apart(summed, A, plan.sources, values=weights)
-    _check_finite("edge_betweenness", total.reduce_scalar("plus").get(0.0), plan.dtype)
+    _check_finite("edge_betweenness_centrality", total.reduce_scalar("plus").get(0.0), plan.dtype)
     if not plan.directed:
         total = total.ewise_add(total.T, "plus")
     return total.apply("times", right=_scales(plan, normalized, endpoints=True)[1]).new()

@@ -13,7 +13,7 @@ _ratio = binary.register_anonymous("select(y > 0, x / y, 0)", "ratio")
 
 
 @ops.reports_memory
-def closeness(
+def closeness_centrality(
     A: Matrix,
     vertices: Vertices | None = None,
     *,
@@ -54,11 +54,13 @@ def closeness(
     Examples
     --------
     >>> A = Matrix.from_edgelist([(0, 1), (1, 2)])
-    >>> {v: round(c, 3) for v, c in sr.algorithms.closeness(A | A.T).to_dict().items()}
+    >>> {v: round(c, 3) for v, c in sr.algorithms.closeness_centrality(A | A.T).to_dict().items()}
     {0: 0.667, 1: 1.0, 2: 0.667}
     """
-    n = square("closeness", A)
-    reached, total, unit = totals("closeness", A, vertices, lambda distance: distance, progress, weights=weights)
+    n = square("closeness_centrality", A)
+    reached, total, unit = totals(
+        "closeness_centrality", A, vertices, lambda distance: distance, progress, weights=weights
+    )
     others = reached.apply("minus", right=1.0)
     nearness = others.ewise_mult(total, _ratio)
     if wf_improved:
@@ -67,7 +69,7 @@ def closeness(
 
 
 @ops.reports_memory
-def harmonic(
+def harmonic_centrality(
     A: Matrix,
     vertices: Vertices | None = None,
     *,
@@ -98,19 +100,19 @@ def harmonic(
 
     Notes
     -----
-    Cost, memory and synchronization as `closeness`.
+    Cost, memory and synchronization as `closeness_centrality`.
 
     Sources: Boldi, Vigna, "Axioms for Centrality", 2014.
 
     Examples
     --------
     >>> A = Matrix.from_edgelist([(0, 1), (1, 2)])
-    >>> sr.algorithms.harmonic(A).to_dict()
+    >>> sr.algorithms.harmonic_centrality(A).to_dict()
     {0: 0.0, 1: 1.0, 2: 1.5}
     """
-    n = square("harmonic", A)
+    n = square("harmonic_centrality", A)
     inverted = lambda distance: distance.apply(_inverse)  # noqa: E731
-    _, total, unit = totals("harmonic", A, vertices, inverted, progress, weights=weights)
+    _, total, unit = totals("harmonic_centrality", A, vertices, inverted, progress, weights=weights)
     if normalized:
         total = total.apply("truediv", right=float(max(n - 1, 1)))
     return total.apply("times", right=unit).new()

@@ -90,7 +90,7 @@ def bipartite_betweenness_centrality(G: Graph, nodes: Any) -> dict[Node, float]:
     bet_max_n = (((m**2) * ((s + 1) ** 2)) + (m * (s + 1) * (2 * t - s - 1)) - (t * ((2 * s) - t + 3))) / 2.0
     p, r = divmod(m - 1, n)
     bet_max_m = (((n**2) * ((p + 1) ** 2)) + (n * (p + 1) * (2 * r - p - 1)) - (r * ((2 * p) - r + 3))) / 2.0
-    values = sr.betweenness(G.structure, normalized=False, directed=G.is_directed())
+    values = sr.betweenness_centrality(G.structure, normalized=False, directed=G.is_directed())
     found: dict[Node, float] = G.by_node(values)
     return {node: value / (bet_max_n if node in top else bet_max_m) for node, value in found.items()}
 

@@ -28,7 +28,7 @@ def bipartite_closeness_centrality(G: Graph, nodes: Any, normalized: bool = True
     if not top <= set(G) or len(G) < 2:
         raise refuse("closeness of nodes that are not in the graph, or of one node")
     reached = np.bincount(_weak(G), minlength=len(G))[_weak(G)] - 1.0
-    shares = sr.closeness(G.structure, wf_improved=False).to_numpy(0.0)  # reached / the sum of the distances
+    shares = sr.closeness_centrality(G.structure, wf_improved=False).to_numpy(0.0)  # reached / the sum of the distances
     total = np.rint(np.divide(reached, shares, out=np.zeros(len(G)), where=shares > 0))
     n, m = len(top), len(bottom)
     found: dict[Node, float] = {}

@@ -37,12 +37,16 @@ def betweenness_centrality(
     graph = _lengths(G, weight)
     if k is None or k == len(G):
         found = left_to_networkx(
-            lambda: sr.betweenness(**graph, normalized=normalized, endpoints=endpoints, directed=G.is_directed())
+            lambda: sr.betweenness_centrality(
+                **graph, normalized=normalized, endpoints=endpoints, directed=G.is_directed()
+            )
         )
         return G.by_node(found)
     sources = _sample(G, k, seed)
     sums = left_to_networkx(
-        lambda: sr.betweenness(**graph, sources=sources, normalized=False, endpoints=endpoints, directed=True)
+        lambda: sr.betweenness_centrality(
+            **graph, sources=sources, normalized=False, endpoints=endpoints, directed=True
+        )
     ).to_numpy()
     if (len(G) if endpoints else len(G) - 1) < 2:
         return G.by_node(sums)
@@ -61,10 +65,14 @@ def edge_betweenness_centrality(
         raise refuse("edge betweenness of a multigraph")
     graph = _lengths(G, weight)
     if k is None:
-        found = left_to_networkx(lambda: sr.edge_betweenness(**graph, normalized=normalized, directed=G.is_directed()))
+        found = left_to_networkx(
+            lambda: sr.edge_betweenness_centrality(**graph, normalized=normalized, directed=G.is_directed())
+        )
         return dict(zip(G.edges(), G.at_edges(found).tolist(), strict=True))
     sources = _sample(G, k, seed)
-    found = left_to_networkx(lambda: sr.edge_betweenness(**graph, sources=sources, normalized=False, directed=True))
+    found = left_to_networkx(
+        lambda: sr.edge_betweenness_centrality(**graph, sources=sources, normalized=False, directed=True)
+    )
     if not G.is_directed():
         found = found.ewise_add(found.T, "plus")
     values = G.at_edges(found)
@@ -105,7 +113,7 @@ def closeness_centrality(
     rows = list(range(len(G))) if u is None else [G.row(u, f"Source {u} is not in G")]
     found: NDArray[np.float64]
     if distance is None:
-        found = sr.closeness(G.structure, rows, wf_improved=wf_improved).to_numpy(0.0)[rows]
+        found = sr.closeness_centrality(G.structure, rows, wf_improved=wf_improved).to_numpy(0.0)[rows]
     else:
         found = np.array(
             [_closeness(lengths, len(G), wf_improved) for lengths in distance_rows(G, rows, distance, reverse=True)]
@@ -126,7 +134,7 @@ def harmonic_centrality(G: Graph, nbunch: Any = None, distance: Any = None, sour
     """Return the sum of 1 / distance from each source to each node of `nbunch`."""
     targets = list(dict.fromkeys(G.nbunch(nbunch)))
     if sources is None and distance is None:
-        found = sr.harmonic(G.structure, targets).to_numpy(0.0)[targets].tolist()
+        found = sr.harmonic_centrality(G.structure, targets).to_numpy(0.0)[targets].tolist()
         return {node: value or 0 for node, value in zip(G.labels(targets), found, strict=True)}
     starts = list(dict.fromkeys(G.nbunch(sources)))
     is_target, is_start = np.zeros(len(G), np.bool_), np.zeros(len(G), np.bool_)

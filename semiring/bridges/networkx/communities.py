@@ -231,7 +231,9 @@ def _rest(G: Graph, slots: NDArray[np.bool_], values: NDArray[Any] | None = None
 
 
 def _central(A: Matrix, weighted: bool) -> Matrix:
-    found: Matrix = left_to_networkx(lambda: sr.edge_betweenness(A, weights=weighted, normalized=False, directed=False))
+    found: Matrix = left_to_networkx(
+        lambda: sr.edge_betweenness_centrality(A, weights=weighted, normalized=False, directed=False)
+    )
     return found
 
 

@@ -179,7 +179,7 @@ def global_efficiency(G: Graph) -> float:
     n = len(G)
     if n < 2:
         return 0
-    return float(sr.harmonic(G.structure).to_numpy(0.0).sum() / (n * (n - 1)))
+    return float(sr.harmonic_centrality(G.structure).to_numpy(0.0).sum() / (n * (n - 1)))
 
 
 @implements()

@@ -21,7 +21,7 @@ from .search import breadth_first
 def _reaching(G: Graph) -> NDArray[np.float64]:
     """Return for each node the share of the others that it reaches; of undirected graphs the sum of 1 / distance."""
     if not G.is_directed():
-        return sr.harmonic(G.structure).to_numpy(0.0) / (len(G) - 1)
+        return sr.harmonic_centrality(G.structure).to_numpy(0.0) / (len(G) - 1)
     found = sr.condensation(G.structure)
     labels = strong(G)
     _, number, sizes = np.unique(labels, return_inverse=True, return_counts=True)

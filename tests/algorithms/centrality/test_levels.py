@@ -13,10 +13,10 @@ import pytest
 
 import semiring as sr
 from semiring.algorithms import (
-    closeness,
+    closeness_centrality,
     degree_centrality,
     degrees,
-    harmonic,
+    harmonic_centrality,
     in_degree_centrality,
     out_degree_centrality,
 )
@@ -29,15 +29,15 @@ def test_closeness(graph: Any) -> None:
     A = matrix(graph)
     for improved in (True, False):
         expected = listed(nx.closeness_centrality(graph, wf_improved=improved))
-        np.testing.assert_allclose(host(closeness(A, wf_improved=improved)), expected)
+        np.testing.assert_allclose(host(closeness_centrality(A, wf_improved=improved)), expected)
 
 
 @by_graph
 def test_harmonic(graph: Any) -> None:
     A, n = matrix(graph), len(graph)
     expected = listed(nx.harmonic_centrality(graph))
-    np.testing.assert_allclose(host(harmonic(A)), expected)
-    np.testing.assert_allclose(host(harmonic(A, normalized=True)), expected / max(n - 1, 1))
+    np.testing.assert_allclose(host(harmonic_centrality(A)), expected)
+    np.testing.assert_allclose(host(harmonic_centrality(A, normalized=True)), expected / max(n - 1, 1))
 
 
 @by_some
@@ -45,22 +45,22 @@ def test_closeness_of_others(graph: Any) -> None:
     A = matrix(graph)
     other = igraph.Graph(n=len(graph), edges=list(graph.edges), directed=graph.is_directed())
     found = np.array(other.closeness(mode="in"))
-    np.testing.assert_allclose(host(closeness(A, wf_improved=False)), np.nan_to_num(found))
-    np.testing.assert_allclose(host(harmonic(A, normalized=True)), other.harmonic_centrality(mode="in"))
+    np.testing.assert_allclose(host(closeness_centrality(A, wf_improved=False)), np.nan_to_num(found))
+    np.testing.assert_allclose(host(harmonic_centrality(A, normalized=True)), other.harmonic_centrality(mode="in"))
     if not graph.is_directed():
         third = networkit.centrality.HarmonicCloseness(networkit.nxadapter.nx2nk(graph), normalized=False).run()
-        np.testing.assert_allclose(host(harmonic(A)), third.scores())
+        np.testing.assert_allclose(host(harmonic_centrality(A)), third.scores())
 
 
 def test_some_vertices_from_either_end() -> None:
     graph = GRAPHS["directed-drawn"]
     A, chosen = matrix(graph), [7, 3, 30]
     expected = listed(nx.closeness_centrality(graph))
-    found = closeness(A, chosen)
+    found = closeness_centrality(A, chosen)
     assert sorted(found.to_dict()) == sorted(chosen)
     np.testing.assert_allclose([found[v].value for v in chosen], expected[chosen])
     np.testing.assert_allclose(
-        host(harmonic(A.T)), listed(nx.harmonic_centrality(graph.reverse())), err_msg="distances from v"
+        host(harmonic_centrality(A.T)), listed(nx.harmonic_centrality(graph.reverse())), err_msg="distances from v"
     )
 
 
@@ -68,10 +68,10 @@ def test_deep_graphs_are_searched_one_by_one() -> None:
     graph = nx.empty_graph(131)  # vertex 130 is isolated
     graph.add_edges_from(((v * 7) % 130, (v * 7 + 7) % 130) for v in range(129))
     A, vertices = matrix(graph), [3, 77, 130, 12]
-    found, calls = closeness(A, vertices), []
+    found, calls = closeness_centrality(A, vertices), []
     expected = nx.closeness_centrality(graph)
     np.testing.assert_allclose([found[v].value for v in vertices], [expected[v] for v in vertices])
-    summed = harmonic(A, vertices, progress=lambda done, total: calls.append((done, total)))
+    summed = harmonic_centrality(A, vertices, progress=lambda done, total: calls.append((done, total)))
     expected = nx.harmonic_centrality(graph, vertices)
     np.testing.assert_allclose([summed[v].value for v in vertices], [expected[v] for v in vertices])
     assert calls[-1] == (4, 4)
@@ -83,7 +83,7 @@ def test_groups_and_progress(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys.modules["semiring.algorithms.paths.totals"], "_SOURCES", 16)
     calls: list[tuple[int, int | None]] = []
     graph = GRAPHS["karate"]
-    found = closeness(matrix(graph), progress=lambda done, total: calls.append((done, total)))
+    found = closeness_centrality(matrix(graph), progress=lambda done, total: calls.append((done, total)))
     np.testing.assert_allclose(host(found), listed(nx.closeness_centrality(graph)))
     assert calls == [(16, 34), (32, 34), (34, 34)]
 
@@ -92,7 +92,7 @@ def test_groups_and_progress(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_other_storage_kinds(graph: Any) -> None:
     A = matrix(graph)
     for made in (A.compress("packed"), A.compress("varint"), A.to(placement="host"), A.dup().convert("hypersparse")):
-        assert closeness(made).isclose(closeness(A))
+        assert closeness_centrality(made).isclose(closeness_centrality(A))
         assert degrees(made, "both").isequal(degrees(A, "both"))
 
 
@@ -123,11 +123,11 @@ def test_types_and_weights_of_degrees() -> None:
 @pytest.mark.parametrize(
     ("call", "error", "text"),
     [
-        (lambda: closeness(sr.Matrix(bool, 2, 3)), DimensionMismatch, "square"),
-        (lambda: harmonic("graph"), InvalidValue, "expected a Matrix"),
-        (lambda: closeness(sr.Matrix(bool, 3, 3), [0, 3]), IndexOutOfBound, "3"),
-        (lambda: harmonic(sr.Matrix(bool, 3, 3), 1), InvalidValue, "sequence"),
-        (lambda: closeness(sr.Matrix(bool, 3, 3), progress=3), InvalidValue, "progress"),
+        (lambda: closeness_centrality(sr.Matrix(bool, 2, 3)), DimensionMismatch, "square"),
+        (lambda: harmonic_centrality("graph"), InvalidValue, "expected a Matrix"),
+        (lambda: closeness_centrality(sr.Matrix(bool, 3, 3), [0, 3]), IndexOutOfBound, "3"),
+        (lambda: harmonic_centrality(sr.Matrix(bool, 3, 3), 1), InvalidValue, "sequence"),
+        (lambda: closeness_centrality(sr.Matrix(bool, 3, 3), progress=3), InvalidValue, "progress"),
         (lambda: degrees(sr.Matrix(bool, 2, 3)), DimensionMismatch, "square"),
         (lambda: degrees(sr.Matrix(bool, 3, 3), "up"), InvalidValue, "direction"),
         (lambda: degrees(sr.Matrix(complex, 3, 3), weights=True), DomainMismatch, "real"),

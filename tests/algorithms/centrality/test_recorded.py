@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import semiring as sr
-from semiring.algorithms import betweenness, katz_centrality, pagerank
+from semiring.algorithms import betweenness_centrality, katz_centrality, pagerank
 from tests import sampling
 from tests.algorithms.centrality.graphs import host
 from tests.algorithms.test_truth import TRUTH, graph, matrix
@@ -38,7 +38,7 @@ def test_betweenness_of_truth(name: str, shared_data: Path, engine: str) -> None
             continue
         directed = which.endswith("_directed")
         A = matrix(g if directed else g.symmetric())
-        found = host(betweenness(A, normalized=False, directed=directed))
+        found = host(betweenness_centrality(A, normalized=False, directed=directed))
         assert found.sum() == pytest.approx(facts[which]["sum"])
         assert found.max(initial=0) == pytest.approx(facts[which]["max"])
         if found.max(initial=0) > 0:
@@ -51,7 +51,7 @@ def test_betweenness_of_lagraph(shared_data: Path, name: str) -> None:
         name
     ]
     A = sr.io.read(shared_data / "lagraph" / name.split()[0]).select("offdiag").apply("one").new()
-    found = betweenness(A, sources=expected["sources"], normalized=False, directed=True)
+    found = betweenness_centrality(A, sources=expected["sources"], normalized=False, directed=True)
     np.testing.assert_allclose(host(found), expected["bc"], atol=1e-4)
 
 
@@ -72,7 +72,7 @@ def test_betweenness_of_others(shared_data: Path, engine: str, name: str) -> Non
         pytest.skip("takes minutes")
     file, normalized = RUNS[name]
     g = load(shared_data, file, TRUTH[file])
-    found = host(betweenness(matrix(g.symmetric()), normalized=normalized))
+    found = host(betweenness_centrality(matrix(g.symmetric()), normalized=normalized))
     recorded = dict(rows(shared_data / "betweenness" / f"betweenness_centrality_{name}.txt.gz"))
     expected = np.array([float(recorded[str(int(v))]) for v in g.ids])
     np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)

@@ -89,22 +89,22 @@ def test_groups_of_neighborhoods_and_storage_kinds(monkeypatch: pytest.MonkeyPat
 @by_some
 def test_weighted_closeness(graph: Any) -> None:
     A = matrix(graph, "weight")
-    close, harmonic = algorithms.closeness(A, weights=True), algorithms.harmonic(A, weights=True)
+    close, harmonic = algorithms.closeness_centrality(A, weights=True), algorithms.harmonic_centrality(A, weights=True)
     np.testing.assert_allclose(host(close), list(nx.closeness_centrality(graph, distance="weight").values()))
     np.testing.assert_allclose(host(harmonic), list(nx.harmonic_centrality(graph, distance="weight").values()))
     other = igraph.Graph(n=len(graph), edges=list(graph.edges), directed=graph.is_directed())
     weights = [data["weight"] for _, _, data in graph.edges(data=True)]
     theirs = np.array(other.closeness(mode="in", weights=weights))
     np.testing.assert_allclose(
-        host(algorithms.closeness(A, weights=True, wf_improved=False)), np.nan_to_num(theirs), atol=1e-12
+        host(algorithms.closeness_centrality(A, weights=True, wf_improved=False)), np.nan_to_num(theirs), atol=1e-12
     )
 
 
 def test_weights_are_checked() -> None:
     A = Matrix.from_coo([0, 1], [1, 2], [1.0, -2.0], shape=(3, 3))
     for call in (
-        algorithms.closeness,
-        algorithms.harmonic,
+        algorithms.closeness_centrality,
+        algorithms.harmonic_centrality,
         algorithms.global_efficiency,
         algorithms.average_shortest_path_length,
         algorithms.wiener_index,
@@ -123,7 +123,11 @@ def test_weights_are_checked() -> None:
     none = Matrix(float, 3, 3)
     assert algorithms.global_efficiency(none) == 0
     assert algorithms.wiener_index(none) == math.inf
-    assert algorithms.harmonic(A.apply("times", right=0.0).new(), weights=True).to_dict() == {0: 0, 1: 0, 2: 0}
+    assert algorithms.harmonic_centrality(A.apply("times", right=0.0).new(), weights=True).to_dict() == {
+        0: 0,
+        1: 0,
+        2: 0,
+    }
 
 
 @pytest.mark.costly

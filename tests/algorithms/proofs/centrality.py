@@ -96,7 +96,7 @@ def eigenvectors(case: Case) -> None:
         assert float(abs(a / a.sum() - full(authorities, 0.0)).sum()) < 1e-6
 
 
-@proves("betweenness")
+@proves("betweenness_centrality")
 def dependencies(case: Case) -> None:
     """From each source: vertices between it and all others sum to the distances less 1."""
     if not case.n:
@@ -104,27 +104,27 @@ def dependencies(case: Case) -> None:
     levels = [dense(al.bfs_levels(case.D, source).dup(float), 0.0) for source in case.sources]
     options: dict[str, Any] = {"sources": case.sources, "normalized": False, "directed": True}
     total = sum(float(np.maximum(level - 1, 0).sum()) for level in levels)
-    between = al.betweenness(case.D, **options)
+    between = al.betweenness_centrality(case.D, **options)
     close(float(between.reduce("plus").get(0.0)), total)
     assert float(between.reduce("min").get(0.0)) >= 0
 
 
-@proves("edge_betweenness", entries=20_000_000)
+@proves("edge_betweenness_centrality", entries=20_000_000)
 def dependencies_of_edges(case: Case) -> None:
     """From each source: edges on the way to all others sum to the distances."""
     if not case.n:
         return
     total = sum(dense(al.bfs_levels(case.D, source).dup(float), 0.0).sum() for source in case.sources)
-    edges = al.edge_betweenness(case.D, sources=case.sources, normalized=False, directed=True)
+    edges = al.edge_betweenness_centrality(case.D, sources=case.sources, normalized=False, directed=True)
     close(float(edges.reduce_scalar("plus").value or 0), total)
 
 
-@proves("closeness", "harmonic")
+@proves("closeness_centrality", "harmonic_centrality")
 def distances(case: Case) -> None:
     """Of some vertices: the sums of their levels, on the transpose."""
     if not case.n:
         return
-    near, harmonic = al.closeness(case.D, case.sources), al.harmonic(case.D, case.sources)
+    near, harmonic = al.closeness_centrality(case.D, case.sources), al.harmonic_centrality(case.D, case.sources)
     into = case.D.T.new()
     for source in case.sources:
         levels = dense(al.bfs_levels(into, source).dup(float), -1.0)
@@ -169,14 +169,14 @@ def iterations_of_networkx(case: Case) -> None:
             close(dense(al.eigenvector_centrality(case.A, max_iter=1000, tol=1e-12)), list(vector.values()), rtol=1e-5)
 
 
-@proves("betweenness", "edge_betweenness", by="igraph", entries=20_000)
+@proves("betweenness_centrality", "edge_betweenness_centrality", by="igraph", entries=20_000)
 def dependencies_of_igraph(case: Case) -> None:
     """Every vertex and every edge, directed and not."""
     for A, g, directed in ((case.A, case.igraph, False), (case.D, case.igraph_directed, True)):
-        found = dense(al.betweenness(A, normalized=False, directed=directed))
+        found = dense(al.betweenness_centrality(A, normalized=False, directed=directed))
         close(found, g.betweenness(directed=directed), rtol=1e-9, atol=1e-9)
         ends = np.array(g.get_edgelist()).reshape(-1, 2)
-        edges = host(al.edge_betweenness(A, normalized=False, directed=directed).to_coo()[2])
+        edges = host(al.edge_betweenness_centrality(A, normalized=False, directed=directed).to_coo()[2])
         indptr, columns, _ = (host(part) for part in A.to_csr(index_dtype=np.int64))
         rows = np.repeat(np.arange(case.n), np.diff(indptr))
         theirs = dict(zip(map(tuple, ends.tolist()), g.edge_betweenness(directed=directed), strict=True))
@@ -184,22 +184,22 @@ def dependencies_of_igraph(case: Case) -> None:
         close(edges, [theirs[u, v] if directed or u < v else theirs[v, u] for u, v in pairs], rtol=1e-9, atol=1e-9)
 
 
-@proves("closeness", "harmonic", by="NetworkX", entries=6000)
+@proves("closeness_centrality", "harmonic_centrality", by="NetworkX", entries=6000)
 def distances_of_networkx(case: Case) -> None:
     """Every vertex of the directed graph."""
     nx = importlib.import_module("networkx")
-    close(dense(al.closeness(case.D)), list(nx.closeness_centrality(case.networkx_directed).values()))
-    close(dense(al.harmonic(case.D)), list(nx.harmonic_centrality(case.networkx_directed).values()))
+    close(dense(al.closeness_centrality(case.D)), list(nx.closeness_centrality(case.networkx_directed).values()))
+    close(dense(al.harmonic_centrality(case.D)), list(nx.harmonic_centrality(case.networkx_directed).values()))
 
 
-@proves("closeness", "harmonic", by="igraph", entries=100_000)
+@proves("closeness_centrality", "harmonic_centrality", by="igraph", entries=100_000)
 def distances_of_igraph(case: Case) -> None:
     """Every vertex of the undirected graph, without the factor for components."""
     if case.n < 2:
         return
-    found = dense(al.closeness(case.A, wf_improved=False))
+    found = dense(al.closeness_centrality(case.A, wf_improved=False))
     close(found, np.nan_to_num(case.igraph.closeness()))
-    close(dense(al.harmonic(case.A, normalized=True)), case.igraph.harmonic_centrality())
+    close(dense(al.harmonic_centrality(case.A, normalized=True)), case.igraph.harmonic_centrality())
 
 
 @proves("pagerank", "eigenvector_centrality", by="igraph", entries=2_000_000)

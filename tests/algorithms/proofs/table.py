@@ -9,7 +9,7 @@ PROGRAMS = (DEFINITION, "SciPy", "igraph", "NetworkX", "NetworKit")
 RECORDED: dict[str, tuple[str, ...]] = {
     "bfs_levels": ("truth.json", "Graphalytics", "GraphScope"),
     "bfs_parents": ("truth.json",),
-    "betweenness": ("truth.json", "LAGraph", "runs of NetworkX"),
+    "betweenness_centrality": ("truth.json", "LAGraph", "runs of NetworkX"),
     "cdlp": ("truth.json", "Graphalytics"),
     "connected_components": ("truth.json", "Graphalytics", "LAGraph"),
     "core_numbers": ("truth.json", "LAGraph", "GraphScope"),
