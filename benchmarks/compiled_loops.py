@@ -165,7 +165,12 @@ def _ordered(name: str, W: Matrix, device: str) -> Iterator[EngineCase]:
         rounds = partial(sr.algorithms.minimum_spanning_forest, method="boruvka")
         yield f"span, by rounds of operations, {name}", rounds, (W,), partial(forest, method="kruskal")
     ones = W.dup(bool).apply("second", right=1).select("offdiag").new()
-    yield f"vote, {name}", user_forests.elected, (ones,), partial(sr.algorithms.cdlp, ones)
+    yield (
+        f"vote, {name}",
+        user_forests.elected,
+        (ones,),
+        partial(sr.algorithms.label_propagation, ones, method="synchronous"),
+    )
 
 
 def _lengths(name: str, W: Matrix) -> Iterator[EngineCase]:

@@ -17,11 +17,14 @@ SINCE: Final = "0.3"
 #: Old name -> what to write instead, by the module or the class that had the old name.
 NAMES: Final[dict[str, dict[str, str]]] = {
     "semiring.algorithms": {
+        "bfs_layers": "bfs_levels(A, sources, nearest=True)",
         "betweenness": "betweenness_centrality",
+        "cdlp": 'label_propagation(A, method="synchronous")',
         "closeness": "closeness_centrality",
         "colouring": "coloring",
         "edge_betweenness": "edge_betweenness_centrality",
         "harmonic": "harmonic_centrality",
+        "lcc": 'clustering(A, method="graphalytics")',
         "two_colouring": "two_coloring",
     },
     "semiring.ops": {},

@@ -12,6 +12,7 @@ import importlib
 import importlib.util
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +46,7 @@ OURS: dict[str, Callable[[sr.Matrix], Any]] = {
     "triangles": al.triangles,
     "edge_triangles": lambda A: al.edge_triangles(A).wait(),
     "clustering": al.clustering,
-    "lcc": al.lcc,
+    "lcc": partial(al.clustering, method="graphalytics"),
     "transitivity": al.transitivity,
     "triangle_centrality": al.triangle_centrality,
     "core_numbers": al.core_numbers,

@@ -30,7 +30,7 @@ NETWORKX_ENTRIES, IGRAPH_ENTRIES = 200_000, 40_000_000
 al = sr.algorithms
 
 OURS: dict[str, Callable[[sr.Matrix], Any]] = {
-    "cdlp": lambda A: al.cdlp(A).wait(),
+    "cdlp": lambda A: al.label_propagation(A, method="synchronous").wait(),
     "label_propagation": lambda A: al.label_propagation(A).wait(),
     "louvain": al.louvain,
     "leiden": al.leiden,

@@ -40,10 +40,14 @@ START = lambda A: Vector.from_dense(np.arange(1.0, A.nrows + 1))  # noqa: E731
 MORE: dict[str, tuple[dict[str, Any], ...]] = {
     "all_pairs": ({"method": "products"}, {"method": "searches"}),
     "betweenness_centrality": ({"sources": [0]}, {"k": 2, "batch": 1}, {"directed": True}),
-    "bfs_layers": ({"max_depth": 1},),
-    "bfs_levels": ({"source": lambda A: [0, A.nrows - 1, 0]}, {"max_depth": 1}),
+    "bfs_levels": (
+        {"source": lambda A: [0, A.nrows - 1, 0]},
+        {"max_depth": 1},
+        {"source": lambda A: [0, A.nrows - 1, 0], "nearest": True, "max_depth": 1},
+    ),
     "bfs_order": ({"source": 0},),
     "closeness_centrality": ({"vertices": [0]},),
+    "clustering": ({"method": "graphalytics"},),
     "coarsen": ({"op": "max"},),
     "common_neighbors": ({"k": 1}, {"pairs": lambda A: A}),
     "connected_components": ({"method": "fastsv"},),
@@ -56,6 +60,7 @@ MORE: dict[str, tuple[dict[str, Any], ...]] = {
     "hits": ({"start": START, "weights": True, "max_iter": 1000},),
     "jaccard": ({"k": 1, "weighted": True}, {"pairs": lambda A: A}),
     "katz_centrality": ({"alpha": 0.01, "weights": True, "start": START}, {"beta": START}),
+    "label_propagation": ({"method": "synchronous"},),
     "markov_clustering": ({"expansion": 3, "prune": 0.0},),
     "node2vec_walks": ({"p": 0.25, "q": 4.0},),
     "pagerank": (

@@ -182,7 +182,6 @@ def has_numbers(A: Matrix, found: dict[str, Any]) -> bool:
 CHOICES: dict[str, Callable[[Matrix, dict[str, Any]], bool]] = {
     "bfs_order": is_order,
     "biconnected_components": names_of_blocks,
-    "cdlp": names_groups,
     "coarsen": has_numbers,
     "coloring": has_a_number_each,
     "condensation": names_components,

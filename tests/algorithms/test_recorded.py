@@ -44,7 +44,7 @@ def test_truth(shared_data: Path, name: str) -> None:
         assert ((sizes > 0).sum(), sizes.max()) == (facts["scc"], facts["scc_largest"])
         assert digest(labels) == facts["sha256"]["scc_min_index"]
     if "cdlp_10it" in facts:
-        labels = whole(al.cdlp(D, 10), -1, np.int64)
+        labels = whole(al.label_propagation(D, method="synchronous"), -1, np.int64)
         sizes = np.bincount(labels)
         assert (labels.sum(), (sizes > 0).sum(), sizes.max()) == tuple(
             facts["cdlp_10it"][key] for key in ("sum_labels", "labels", "largest")

@@ -225,14 +225,19 @@ def test_standard_input(
 
 
 def test_lists_of_vertices(as_json: Callable[..., Any], graph: str, tmp_path: Path) -> None:
-    found = as_json("bfs-layers", graph, "--sources", "0, 5", "--top", "8")
-    levels = sr.algorithms.bfs_layers(sr.io.read(graph), [0, 5])
-    assert {row["vertex"]: row["value"] for row in found["top"]} == levels.to_dict()
+    out = tmp_path / "levels.csv"
+    found = as_json("bfs", graph, "--sources", "0, 5", "--out", str(out))
+    levels = sr.algorithms.bfs_levels(sr.io.read(graph), [0, 5], nearest=True).to_dict()
+    assert (found["sources"], found["reached"], found["levels"]) == (2, 7, 4)
+    assert {
+        int(row): int(level) for row, level in map(str.split, out.read_text().replace(",", " ").splitlines())
+    } == levels
     path = tmp_path / "named.csv"
     path.write_text('from,to\n"Berlin, Mitte",Potsdam\nPotsdam,Wannsee\n')
-    found = as_json("bfs-layers", str(path), "--relabel", "--sources", '"Berlin, Mitte",Wannsee')
-    assert {row["vertex"]: row["value"] for row in found["top"]} == {"Berlin, Mitte": 0, "Potsdam": 1, "Wannsee": 0}
-    assert main(["bfs-layers", graph, "--sources", "0,x"]) == 2
+    found = as_json("bfs", str(path), "--relabel", "--sources", '"Berlin, Mitte",Wannsee', "--out", str(out))
+    assert out.read_text().splitlines() == ['"Berlin, Mitte",0', "Potsdam,1", "Wannsee,0"]
+    assert main(["bfs", graph, "--sources", "0,x"]) == 2
+    assert main(["bfs", graph, "--sources", "0,1", "--chart"]) == 2
 
 
 @pytest.mark.exhaustive

@@ -49,7 +49,7 @@ POSITIONS = {  # the columns of these commands that count something else than ve
 }
 VERTICES = {  # the commands whose values are vertices
     *("bfs-order", "degree-order", "locality-order", "reverse-cuthill-mckee", "topological-order"),
-    *("random-walks", "node2vec-walks", "cdlp", "label-propagation", "strongly-connected-components"),
+    *("random-walks", "node2vec-walks", "label-propagation", "strongly-connected-components"),
     *("maximal-matching", "maximum-bipartite-matching", "lowest-common-ancestor"),
 }
 # Without names, the vertices of this result are numbered in the order of `--vertices`.

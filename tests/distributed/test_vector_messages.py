@@ -266,13 +266,15 @@ def test_searches_by_bits_as_between_gpus(graph: str, shape: tuple[int, int], mo
     A = DIRECT[graph]()
     source = int(A.to("cpu").to_coo()[0][0])
     seeds = Vector.from_coo([source], [True], size=A.nrows)
-    levels, reached = al.bfs_levels(A, source, max_depth=40), al.bfs_layers(A, [source], max_depth=3)
+    levels, reached = al.bfs_levels(A, source, max_depth=40), al.bfs_levels(A, [source], nearest=True, max_depth=3)
 
     def program(grid: Grid) -> set[str]:
         B = A.to(grid.device)
         with sr.explain() as log:
             assert distributed.gather(al.bfs_levels(B, source, max_depth=40)).isequal(levels, check_dtype=True)
-        assert distributed.gather(al.bfs_layers(B, [source], max_depth=3)).isequal(reached, check_dtype=True)
+        assert distributed.gather(al.bfs_levels(B, [source], nearest=True, max_depth=3)).isequal(
+            reached, check_dtype=True
+        )
         if graph != "path":
             found = sr.ops.closure(seeds.to(grid.device), B, "any_pair")
             assert distributed.gather(found).isequal(sr.ops.closure(seeds, A, "any_pair"), check_dtype=True)

@@ -55,7 +55,7 @@ def test_spanning_forests_and_votes(device: str) -> None:
     upper = A.select("triu", 1).new()
     if device == "cpu":
         assert user_forests.spanning_forest(upper).isequal(sr.ops.span(upper))
-    assert user_forests.elected(A).isequal(sr.algorithms.cdlp(A).dup(int))
+    assert user_forests.elected(A).isequal(sr.algorithms.label_propagation(A, method="synchronous").dup(int))
     assert user_forests.lengths_from_each(A, [0, 5]).isequal(sr.algorithms.sssp(A, [0, 5]))
 
 

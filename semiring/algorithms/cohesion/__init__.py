@@ -1,7 +1,7 @@
 """How closely vertices are joined: triangles, clustering, cores and trusses."""
 
 from .burkhardt import triangle_centrality
-from .clustering import average_clustering, clustering, lcc, transitivity
+from .clustering import average_clustering, clustering, transitivity
 from .core import core_numbers, k_core
 from .degrees import generalized_degree, rich_club
 from .graphlets import graphlet_degrees
@@ -18,7 +18,6 @@ __all__ = [
     "graphlet_degrees",
     "k_core",
     "k_truss",
-    "lcc",
     "rich_club",
     "square_clustering",
     "transitivity",

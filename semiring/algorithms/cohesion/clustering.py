@@ -15,14 +15,15 @@ from __future__ import annotations
 import numpy as np
 
 from semiring import Matrix, Vector, ops
+from semiring.exceptions import InvalidValue
 
-from ..checks import square, undirected, weights
+from ..checks import choice, square, undirected, weights
 from .oriented import closed_walks, degrees, oriented, without_loops
 from .triangles import triangle_count, triangles
 
 
 @ops.reports_memory
-def clustering(A: Matrix, *, weighted: bool = False) -> Vector:
+def clustering(A: Matrix, *, weighted: bool = False, method: str = "fagiolo") -> Vector:
     """c(v) = (W W W)(v, v) / (2 (d(v) (d(v) - 1) - 2 r(v))), W = A + A'.
 
     d(v) is the number of arcs that leave or enter v, r(v) the number of neighbors joined to it by arcs in both
@@ -35,6 +36,10 @@ def clustering(A: Matrix, *, weighted: bool = False) -> Vector:
         An entry (u, v) is an arc from u to v; self-loops are ignored.
     weighted : whether to use the weights: W = cbrt(A) + cbrt(A'), A divided by its largest weight
         A triangle counts the geometric mean of its weights.  Otherwise values are not read.
+    method : ``"fagiolo"`` or ``"graphalytics"``
+        The definition on directed graphs: the equation above, that of Fagiolo and NetworkX, looks for directed
+        triangles.  That of LDBC Graphalytics counts the arcs among the neighbors N(v), by arcs of either direction:
+        c(v) = arcs / (|N(v)| (|N(v)| - 1)).  It has no weights.
 
     Returns
     -------
@@ -45,21 +50,22 @@ def clustering(A: Matrix, *, weighted: bool = False) -> Vector:
     DimensionMismatch
         If A is not square.
     InvalidValue
-        For weights that are negative, infinite or NaN.
+        For weights that are negative, infinite or NaN, and for weights with ``"graphalytics"``; for another method.
     DomainMismatch
         For complex weights.
 
     Notes
     -----
-    Equals ``networkx.clustering``, on directed and undirected graphs, except that NetworkX divides by the largest
-    weight of self-loops too.  `lcc` counts arcs otherwise on directed graphs.
+    ``"fagiolo"`` equals ``networkx.clustering``, on directed and undirected graphs, except that NetworkX divides by the
+    largest weight of self-loops too.  Both methods are equal on undirected graphs.
 
-    Cost as `triangle_count` of the graph without directions; memory 8 bytes an edge, and for directed graphs and
-    weights that of A + A'.  Synchronizes.
+    Cost as `triangle_count` of the graph without directions, with ``"graphalytics"`` for directed graphs twice; memory
+    8 bytes an edge, and for directed graphs and weights that of A + A'.  Synchronizes.
 
     Sources: Watts, Strogatz, "Collective dynamics of 'small-world' networks", Nature 393, 1998; Onnela, Saramäki,
     Kertész, Kaski, "Intensity and coherence of motifs in weighted complex networks", Physical Review E 71, 2005;
-    Fagiolo, "Clustering in complex directed networks", Physical Review E 76, 2007.
+    Fagiolo, "Clustering in complex directed networks", Physical Review E 76, 2007; Iosup et al., "LDBC Graphalytics: A
+    Benchmark for Large-Scale Graph Analysis on Parallel and Distributed Platforms", PVLDB 9(13), 2016.
 
     Examples
     --------
@@ -71,12 +77,17 @@ def clustering(A: Matrix, *, weighted: bool = False) -> Vector:
     {0: 0.333, 1: 0.5, 2: 0.333, 3: 0.5}
     """
     n = square("clustering", A)
+    choice("clustering", "method", method, ("fagiolo", "graphalytics"))
+    if weighted and method == "graphalytics":
+        raise InvalidValue('clustering: method="graphalytics" has no weights')
     if weighted:
         weights("clustering", A, least=0, finite=True)
     P = without_loops(A)
     if A.is_symmetric_structure and not weighted:
         return share(triangles(A).apply("times", right=2), _pairs(degrees(P)), n)
     arcs = _both(P, np.int64(1))
+    if method == "graphalytics":
+        return _of_arcs(arcs, n)
     total = arcs.reduce_rowwise("plus")
     mutual = arcs.select("==", 2).apply("second", right=np.int64(2)).reduce_rowwise("plus")
     possible = _pairs(total).ewise_union(mutual, "minus", 0, 0).apply("times", right=2)
@@ -84,55 +95,6 @@ def clustering(A: Matrix, *, weighted: bool = False) -> Vector:
     graph = oriented(W)
     closed = closed_walks(graph, "plus_times", weight="times").apply("times", right=2)  # in both directions
     return share(graph.restored(closed), possible, n)
-
-
-@ops.reports_memory
-def lcc(A: Matrix) -> Vector:
-    """c(v) = the arcs among the neighbors N(v) / (|N(v)| (|N(v)| - 1)), N(v) by arcs of either direction.
-
-    The local clustering coefficient of LDBC Graphalytics.
-
-    Parameters
-    ----------
-    A : Matrix, n x n
-        An entry (u, v) is an arc from u to v; values are not read; self-loops are ignored.
-
-    Returns
-    -------
-    Vector of size n, full, float64, from 0 to 1; 0 where v has fewer than two neighbors.
-
-    Raises
-    ------
-    DimensionMismatch
-        If A is not square.
-
-    Notes
-    -----
-    Equals `clustering` on undirected graphs.  On directed ones the direction of the arcs at v counts in `clustering`,
-    which looks for directed triangles, and does not here: each neighbor counts once, each arc between neighbors too.
-
-    Cost as `triangle_count` of the graph without directions, for directed graphs twice; memory 8 bytes an edge, and
-    for directed graphs that of A + A'.  Synchronizes.
-
-    Source: Iosup et al., "LDBC Graphalytics: A Benchmark for Large-Scale Graph Analysis on Parallel and Distributed
-    Platforms", PVLDB 9(13), 2016; the specification is arXiv:2011.15028.
-
-    Examples
-    --------
-    >>> A = Matrix.from_edgelist([(0, 1), (0, 2), (1, 2), (2, 3)])
-    >>> {v: round(c, 3) for v, c in sr.algorithms.lcc(A).to_dict().items()}
-    {0: 0.5, 1: 0.5, 2: 0.167, 3: 0.0}
-    """
-    n = square("lcc", A)
-    P = without_loops(A)
-    if A.is_symmetric_structure:
-        return share(triangles(A).apply("times", right=2), _pairs(degrees(P)), n)
-    graph = oriented(_both(P, np.int64(1)))
-    U, L = graph.upper, graph.lower
-    found = Vector.full(np.int64(0), n, device=A.device)
-    for X, mask in ((U, U), (U, L), (L, L)):  # v has the lowest number of a triangle, the middle one, the highest
-        found(accum="plus") << X.mxm(U.T, "plus_second", mask=mask.S, method=graph.method).reduce_rowwise("plus")
-    return share(graph.restored(found), graph.restored(_pairs(degrees(graph.matrix))), n)
 
 
 @ops.reports_memory
@@ -211,6 +173,16 @@ def transitivity(A: Matrix) -> float:
     undirected("transitivity", A)
     paths = int(_pairs(degrees(without_loops(A))).reduce("plus").get(0)) // 2  # synchronizes
     return 3 * triangle_count(A) / paths if paths else 0.0
+
+
+def _of_arcs(arcs: Matrix, n: int) -> Vector:
+    """c(v) = the arcs among the neighbors of v / the ordered pairs of these."""
+    graph = oriented(arcs)
+    U, L = graph.upper, graph.lower
+    found = Vector.full(np.int64(0), n, device=arcs.device)
+    for X, mask in ((U, U), (U, L), (L, L)):  # v has the lowest number of a triangle, the middle one, the highest
+        found(accum="plus") << X.mxm(U.T, "plus_second", mask=mask.S, method=graph.method).reduce_rowwise("plus")
+    return share(graph.restored(found), graph.restored(_pairs(degrees(graph.matrix))), n)
 
 
 def _pairs(degree: Vector) -> Vector:

@@ -7,13 +7,12 @@ from .leiden import leiden
 from .louvain import louvain
 from .modularity import PartitionQuality, modularity, partition_quality
 from .moving import Communities
-from .propagation import cdlp, label_propagation
+from .propagation import label_propagation
 from .subgraphs import ego_graph, induced_subgraph
 
 __all__ = [
     "Communities",
     "PartitionQuality",
-    "cdlp",
     "coarsen",
     "ego_graph",
     "ensemble_clustering",

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from semiring import Matrix, Vector, ops
-from semiring.exceptions import ConvergenceFailure
+from semiring.exceptions import ConvergenceFailure, InvalidValue
 
-from ..checks import count, seed_of, square, weights
+from ..checks import choice, count, seed_of, square, weights
 from ..progress import Progress, reporter
 from ..randomness import thunk, uniform
 from ..scaling import bounded
@@ -15,46 +15,84 @@ _PARTS, _BATCH = 8, 16
 
 
 @ops.reports_memory
-def cdlp(A: Matrix, max_iter: int = 10, *, progress: Progress | None = None) -> Vector:
-    """L(v) = the most frequent L(u) over the edges that join u and v, of several the smallest; `max_iter` times.
+def label_propagation(
+    A: Matrix,
+    *,
+    method: str = "asynchronous",
+    seed: int = 0,
+    max_iter: int | None = None,
+    progress: Progress | None = None,
+) -> Vector:
+    """Return labels of which none has more weight among the neighbors of its vertex than another one.
 
-    Community detection by label propagation, with the rule of LDBC Graphalytics: labels are at first the numbers of the
-    vertices, and all change at once.
+    Every vertex adopts the label of the largest weight among its neighbors, of several the one that comes first in a
+    random order; vertices by random eighths, and again only after a neighbor of another label has changed.
+
+    ``"synchronous"`` is the rule of LDBC Graphalytics: labels are at first the numbers of the vertices, and in each
+    iteration all change at once, L(v) to the most frequent L(u) over the edges that join u and v, of several the
+    smallest.
 
     Parameters
     ----------
     A : Matrix, n x n
-        An entry (u, v) is an edge.  A directed edge is read in both directions, and two opposite edges count twice.
-        Values are not read, and self-loops are not counted.
-    max_iter : int
-        Iterations; fewer if no label changes any more.
+        An entry (u, v) is an edge whose value is its weight, of at least 0.  A directed edge is read in both
+        directions.  Self-loops are not counted.  With ``"synchronous"`` every entry counts 1, whatever its value.
+    method : ``"asynchronous"`` or ``"synchronous"``
+    seed : int
+        Chooses the order of the labels, and which vertices change at a time.  ``"synchronous"`` has none.
+    max_iter : int, optional
+        The largest number of times that a vertex votes, up to 65,536; default: 100.  With ``"synchronous"`` the number
+        of iterations, fewer if no label changes any more; default: 10.
     progress : callable
-        Called as ``progress(iterations done, max_iter)``.
+        Called as ``progress(iterations done, None)``; with ``"synchronous"``, ``progress(iterations done, max_iter)``.
 
     Returns
     -------
-    Vector of size n, full, int32 (int64 from n = 2**31).  A vertex without edges keeps its number.
+    Vector of size n, full, int32 (int64 from n = 2**31): labels are numbers of vertices.
 
     Raises
     ------
-    DimensionMismatch, InvalidValue, OutOfMemory
+    DimensionMismatch, OutOfMemory
+    DomainMismatch
+        For complex weights, unless ``"synchronous"``.
+    InvalidValue
+        For negative weights and NaN, unless ``"synchronous"``; for a seed, if ``"synchronous"``; for other methods.
+    ConvergenceFailure
+        After `max_iter` iterations, unless ``"synchronous"``; ``.result`` holds the labels.
 
     Notes
     -----
-    Cost O(n + nvals) an iteration; a directed graph is first united with its transpose.  Synchronizes once an
-    iteration.
+    Cost O(n) an iteration, and the entries of the rows that vote; every 16 iterations a vote of all.  The order of the
+    labels stands for the random choice among equal ones in the sources: labels converge, and join more.
+    ``"synchronous"``: cost O(n + nvals) an iteration; a directed graph is first united with its transpose.
+    Synchronizes once an iteration.
 
     Sources: Raghavan, Albert, Kumara, "Near linear time algorithm to detect community structures in large-scale
-    networks", Phys. Rev. E 76, 2007; Iosup et al., "The LDBC Graphalytics Benchmark", arXiv:2011.15028.
+    networks", Phys. Rev. E 76, 2007; Traag, Subelj, "Large network community detection by fast label propagation",
+    Scientific Reports 13, 2023; Iosup et al., "The LDBC Graphalytics Benchmark", arXiv:2011.15028.
 
     Examples
     --------
-    >>> A = Matrix.from_edgelist([(0, 1), (1, 2), (2, 0), (3, 4)])
-    >>> sr.algorithms.cdlp(A).to_dict()
-    {0: 0, 1: 0, 2: 0, 3: 3, 4: 4}
+    >>> A = Matrix.from_edgelist([(0, 1), (1, 2), (2, 0), (2, 3), (3, 4), (4, 5), (5, 3)])
+    >>> labels = sr.algorithms.label_propagation(A | A.T)
+    >>> sr.algorithms.modularity(A | A.T, labels) > 0.3
+    True
+    >>> sr.algorithms.label_propagation(A | A.T, method="synchronous").to_dict()
+    {0: 0, 1: 0, 2: 0, 3: 0, 4: 0, 5: 0}
     """
-    n = square("cdlp", A)
-    max_iter, report = count("cdlp", "max_iter", max_iter), reporter("cdlp", progress)
+    n = square("label_propagation", A)
+    choice("label_propagation", "method", method, ("asynchronous", "synchronous"))
+    seed, report = seed_of("label_propagation", seed), reporter("label_propagation", progress)
+    if max_iter is not None:
+        max_iter = count("label_propagation", "max_iter", max_iter)
+    if method == "synchronous":
+        if seed:
+            raise InvalidValue(f'label_propagation: method="synchronous" has no seed, got {seed}')
+        return _synchronous(A, n, 10 if max_iter is None else max_iter, report)
+    return _asynchronous(A, n, seed, 100 if max_iter is None else max_iter, report)
+
+
+def _synchronous(A: Matrix, n: int, max_iter: int, report: Progress) -> Vector:
     edges = _both_ways(A.apply("one").dup("int32") if A.dtype.kind == "c" else A.dup(bool).apply("second", right=1))
     labels = ops.singletons(Vector(bool, n, device=A.device))
     if max_iter == 0:
@@ -68,56 +106,8 @@ def cdlp(A: Matrix, max_iter: int = 10, *, progress: Progress | None = None) -> 
     return labels
 
 
-@ops.reports_memory
-def label_propagation(A: Matrix, *, seed: int = 0, max_iter: int = 100, progress: Progress | None = None) -> Vector:
-    """Return labels of which none has more weight among the neighbors of its vertex than another one.
-
-    Every vertex adopts the label of the largest weight among its neighbors, of several the one that comes first in a
-    random order; vertices by random eighths, and again only after a neighbor of another label has changed.
-
-    Parameters
-    ----------
-    A : Matrix, n x n
-        An entry (u, v) is an edge whose value is its weight, of at least 0.  A directed edge is read in both
-        directions.  Self-loops are not counted.
-    seed : int
-        Chooses the order of the labels, and which vertices change at a time.
-    max_iter : int
-        The largest number of times that a vertex votes, up to 65,536.
-    progress : callable
-        Called as ``progress(iterations done, None)``.
-
-    Returns
-    -------
-    Vector of size n, full, int32 (int64 from n = 2**31): labels are numbers of vertices.
-
-    Raises
-    ------
-    DimensionMismatch, DomainMismatch, InvalidValue, OutOfMemory
-    ConvergenceFailure
-        After `max_iter` iterations; ``.result`` holds the labels.
-
-    Notes
-    -----
-    Cost O(n) an iteration, and the entries of the rows that vote; every 16 iterations a vote of all.  The order of the
-    labels stands for the random choice among equal ones in the sources: labels converge, and join more.  Synchronizes
-    once an iteration.
-
-    Sources: Raghavan, Albert, Kumara, "Near linear time algorithm to detect community structures in large-scale
-    networks", Phys. Rev. E 76, 2007; Traag, Subelj, "Large network community detection by fast label propagation",
-    Scientific Reports 13, 2023.
-
-    Examples
-    --------
-    >>> A = Matrix.from_edgelist([(0, 1), (1, 2), (2, 0), (2, 3), (3, 4), (4, 5), (5, 3)])
-    >>> labels = sr.algorithms.label_propagation(A | A.T)
-    >>> sr.algorithms.modularity(A | A.T, labels) > 0.3
-    True
-    """
-    n = square("label_propagation", A)
+def _asynchronous(A: Matrix, n: int, seed: int, max_iter: int, report: Progress) -> Vector:
     weights("label_propagation", A, least=0)
-    seed, max_iter = seed_of("label_propagation", seed), count("label_propagation", "max_iter", max_iter)
-    report = reporter("label_propagation", progress)
     edges = _both_ways(bounded(A, 2 * A.nvals)[0])
     vertices = ops.singletons(Vector(bool, n, device=A.device))
     _, named = uniform(n, seed, device=A.device).sort()  # the vertex that each label names

@@ -3,7 +3,7 @@
 from .acyclic import is_dag, longest_paths, topological_generations, topological_order
 from .ancestry import lowest_common_ancestor, lowest_common_ancestors
 from .averages import average_shortest_path_length, global_efficiency, local_efficiency, wiener_index
-from .bfs import BfsTrace, bfs_layers, bfs_levels, bfs_parents, bfs_trace
+from .bfs import BfsTrace, bfs_levels, bfs_parents, bfs_trace
 from .extent import diameter, eccentricity, radius
 from .k_shortest import Route, k_shortest_paths
 from .languages import context_free_path_query, regular_path_query
@@ -19,7 +19,6 @@ __all__ = [
     "all_pairs",
     "ancestors",
     "average_shortest_path_length",
-    "bfs_layers",
     "bfs_levels",
     "bfs_parents",
     "bfs_trace",

@@ -19,7 +19,7 @@ Sources: Beamer, Asanović, Patterson, "Direction-Optimizing Breadth-First Searc
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, overload
+from typing import Any, Literal, overload
 
 import numpy as np
 
@@ -69,12 +69,18 @@ class BfsTrace:
 
 @overload
 def bfs_levels(  # type: ignore[overload-overlap]  # text is a sequence of text
-    A: Matrix, source: Vertex, *, max_depth: int | None = None
+    A: Matrix, source: Vertex, *, nearest: bool = False, max_depth: int | None = None
 ) -> Vector: ...
 @overload
-def bfs_levels(A: Matrix, source: Vertices, *, max_depth: int | None = None) -> Matrix: ...
+def bfs_levels(
+    A: Matrix, source: Vertices, *, nearest: Literal[False] = False, max_depth: int | None = None
+) -> Matrix: ...
+@overload
+def bfs_levels(A: Matrix, source: Vertices, *, nearest: Literal[True], max_depth: int | None = None) -> Vector: ...
+@overload
+def bfs_levels(A: Matrix, source: Any, *, nearest: bool = False, max_depth: int | None = None) -> Vector | Matrix: ...
 @ops.reports_memory
-def bfs_levels(A: Matrix, source: Any, *, max_depth: int | None = None) -> Vector | Matrix:
+def bfs_levels(A: Matrix, source: Any, *, nearest: bool = False, max_depth: int | None = None) -> Vector | Matrix:
     """level(v) = the fewest steps from the source to v along stored entries (u, v); missing where there is no path.
 
     Parameters
@@ -83,12 +89,14 @@ def bfs_levels(A: Matrix, source: Any, *, max_depth: int | None = None) -> Vecto
         An entry (u, v) is an edge from u to v; values are not read.
     source : int, or a name in ``A.labels``; or a sequence of k of them
         The start vertex or vertices.
+    nearest : bool
+        Of several sources: whether to return the steps from the nearest one, instead of the steps from each.
     max_depth : int, optional
         Return levels of at most this only.
 
     Returns
     -------
-    Vector of size n, int32 (int64 from n = 2**31 - 1); for k sources a k x n Matrix, one row each.
+    Vector of size n, int32 (int64 from n = 2**31 - 1); for k sources, unless `nearest`, a k x n Matrix, one row each.
 
     Raises
     ------
@@ -105,9 +113,9 @@ def bfs_levels(A: Matrix, source: Any, *, max_depth: int | None = None) -> Vecto
     on a matrix determines whether its structure is symmetric (and if not, for uncompressed rows, the transpose), and
     caches it.  Synchronizes once, at the end; once a level where the entries are in host memory.
 
-    A search from one source ends at `max_depth`.  Several sources are searched together, with one pass over the
-    matrix for all of them (`ops.closure_many`, which states cost and memory); those of entries in host memory that
-    kernels do not address, one by one.
+    A search from one source ends at `max_depth`, and so does one from the nearest source, which costs the same.  For a
+    row each, several sources are searched together, with one pass over the matrix for all of them (`ops.closure_many`,
+    which states cost and memory); those of entries in host memory that kernels do not address, one by one.
 
     Examples
     --------
@@ -116,52 +124,18 @@ def bfs_levels(A: Matrix, source: Any, *, max_depth: int | None = None) -> Vecto
     {0: 0, 1: 1, 2: 1, 3: 2}
     >>> sr.algorithms.bfs_levels(A, [0, 2]).to_dicts()
     {0: {0: 0, 1: 1, 2: 1, 3: 2}, 1: {2: 0, 3: 1}}
+    >>> sr.algorithms.bfs_levels(A, [0, 2], nearest=True).to_dict()
+    {0: 0, 1: 1, 2: 0, 3: 1}
     """
     n = square("bfs_levels", A)
     most = None if max_depth is None else count("bfs_levels", "max_depth", max_depth)
     if is_many(source):
-        levels: Matrix = ops.closure_many(each_row("bfs_levels", source, n), A).levels
+        sources = each_row("bfs_levels", source, n)
+        if nearest:
+            return _levels_from(A, sorted(set(sources)), most)
+        levels: Matrix = ops.closure_many(sources, A).levels
         return levels if most is None else levels.select("<=", most)
     return _levels_from(A, [row("bfs_levels", source, n)], most)
-
-
-@ops.reports_memory
-def bfs_layers(A: Matrix, sources: Vertex | Vertices, *, max_depth: int | None = None) -> Vector:
-    """level(v) = the fewest steps from the nearest of the sources to v; missing where there is no path.
-
-    Parameters
-    ----------
-    A : Matrix, n x n
-        An entry (u, v) is an edge from u to v; values are not read.
-    sources : sequence of int or of names in ``A.labels``
-        The vertices of layer 0, in any order, with repeats.
-    max_depth : int, optional
-        Return levels of at most this only.
-
-    Returns
-    -------
-    Vector of size n, int32 (int64 from n = 2**31 - 1).
-
-    Raises
-    ------
-    DimensionMismatch, IndexOutOfBound
-    InvalidValue
-        If `max_depth` is negative or not an integer.
-
-    Notes
-    -----
-    One search, with cost and synchronization as `bfs_levels` from one source.
-
-    Examples
-    --------
-    >>> A = Matrix.from_edgelist([(0, 1), (1, 2), (2, 3), (4, 3)])
-    >>> sr.algorithms.bfs_layers(A, [0, 4]).to_dict()
-    {0: 0, 1: 1, 2: 2, 3: 1, 4: 0}
-    """
-    n = square("bfs_layers", A)
-    most = None if max_depth is None else count("bfs_layers", "max_depth", max_depth)
-    rows = each_row("bfs_layers", sources if is_many(sources) else [sources], n)
-    return _levels_from(A, sorted(set(rows)), most)
 
 
 def _levels_from(A: Matrix, sources: list[int], most: int | None) -> Vector:

@@ -158,7 +158,7 @@ def argument(args: argparse.Namespace, A: sr.Matrix, option: Option, progress: P
     return value
 
 
-def _vertices(words: str) -> list[str]:
+def vertices(words: str) -> list[str]:
     """Parse vertices separated by commas; a name that contains one is written in quotes."""
     return next(csv.reader([words], skipinitialspace=True), [])
 
@@ -167,5 +167,5 @@ def _integers(words: str) -> list[int]:
     return [int(word) for word in words.split(",")]
 
 
-_vertices.__name__, _integers.__name__ = "list of vertices", "list of numbers"  # in argparse's messages
-_TYPES = {**_NUMBERS, "vertices": _vertices, "integers": _integers}
+vertices.__name__, _integers.__name__ = "list of vertices", "list of numbers"  # in argparse's messages
+_TYPES = {**_NUMBERS, "vertices": vertices, "integers": _integers}

@@ -66,7 +66,7 @@ def test_lcc(present: Array) -> None:
         near = np.flatnonzero(kept[v] | kept[:, v])
         pairs = near.size * (near.size - 1)
         expected.append(kept[np.ix_(near, near)].sum() / pairs if pairs else 0.0)
-    found = dense(sr.algorithms.lcc(matrix(present)), np.nan)
+    found = dense(sr.algorithms.clustering(matrix(present), method="graphalytics"), np.nan)
     np.testing.assert_allclose(found, expected, rtol=1e-13)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -30,7 +31,12 @@ UNDIRECTED_ONLY: dict[str, Callable[..., Any]] = {
     "triangles": al.triangles,
     "truss_numbers": al.truss_numbers,
 }
-CALLS = {**UNDIRECTED_ONLY, "average_clustering": al.average_clustering, "clustering": al.clustering, "lcc": al.lcc}
+CALLS = {
+    **UNDIRECTED_ONLY,
+    "average_clustering": al.average_clustering,
+    "clustering": al.clustering,
+    "clustering, Graphalytics": partial(al.clustering, method="graphalytics"),
+}
 calls = pytest.mark.parametrize("name", CALLS)
 
 

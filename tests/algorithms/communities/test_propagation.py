@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import semiring as sr
-from semiring import Matrix
-from semiring.algorithms import cdlp, label_propagation
+from semiring import Matrix, Vector
+from semiring.algorithms import label_propagation
 from semiring.exceptions import ConvergenceFailure, DimensionMismatch, DomainMismatch, InvalidValue
 
 GRAPHALYTICS = {"test-cdlp-directed": 5, "example-directed": 2, "example-undirected": 2}
@@ -34,6 +34,10 @@ def test_results_of_graphalytics(name: str, shared_data: Path) -> None:
     found = cdlp(Matrix.from_coo(u, v, True, shape=(ids.size, ids.size)), steps)
     expected = dict(np.array(line.split(), int) for line in (folder / f"{name}-CDLP").read_text().splitlines())
     assert {int(ids[i]): int(ids[label]) for i, label in found.to_dict().items()} == expected
+
+
+def cdlp(A: Matrix, max_iter: int, **options: Any) -> Vector:
+    return label_propagation(A, method="synchronous", max_iter=max_iter, **options)
 
 
 def drawn(n: int, density: float, seed: int) -> Any:
@@ -67,16 +71,22 @@ def test_cdlp_is_as_its_definition(steps: int, density: float, symmetric: bool) 
 
 
 def test_cdlp_of_special_graphs() -> None:
-    assert cdlp(Matrix(float, 0, 0)).size == 0
-    assert cdlp(Matrix(float, 3, 3)).to_dict() == {0: 0, 1: 1, 2: 2}
+    assert cdlp(Matrix(float, 0, 0), 10).size == 0
+    assert cdlp(Matrix(float, 3, 3), 10).to_dict() == {0: 0, 1: 1, 2: 2}
     calls: list[tuple[int, int | None]] = []
     star = Matrix.from_edgelist([(0, 1), (0, 2), (0, 3)])
     assert cdlp(star, 2, progress=lambda done, total: calls.append((done, total))).to_dict() == {0: 0, 1: 1, 2: 1, 3: 1}
     assert calls == [(1, 2), (2, 2)]
     with pytest.raises(DimensionMismatch):
-        cdlp(Matrix(float, 2, 3))
+        cdlp(Matrix(float, 2, 3), 10)
     with pytest.raises(InvalidValue):
         cdlp(star, -1)
+    with pytest.raises(InvalidValue, match="has no seed, got 1"):
+        cdlp(star, 2, seed=1)
+    with pytest.raises(InvalidValue, match="method is one of 'asynchronous', 'synchronous', got 'both'"):
+        label_propagation(star, method="both")
+    path = Matrix.from_edgelist([(i, i + 1) for i in range(60)])
+    assert label_propagation(path, method="synchronous").isequal(cdlp(path, 10))
 
 
 @pytest.mark.parametrize("weighted", [False, True])

@@ -52,8 +52,8 @@ def test_searches_of_bounded_depth(G: Any) -> None:
             assert rows[k].new().to_dict() == nx.single_source_shortest_path_length(G, s, cutoff=depth)
         layers = {v: level for level, layer in enumerate(nx.bfs_layers(G, sorted(set(sources)))) for v in layer}
         kept = {v: level for v, level in layers.items() if depth is None or level <= depth}
-        assert algorithms.bfs_layers(A, sources, max_depth=depth).to_dict() == kept
-    assert algorithms.bfs_layers(A, []).nvals == 0
+        assert algorithms.bfs_levels(A, sources, nearest=True, max_depth=depth).to_dict() == kept
+    assert algorithms.bfs_levels(A, [], nearest=True).nvals == 0
     for bad in (-1, 1.5):
         with pytest.raises(InvalidValue, match="max_depth"):
             algorithms.bfs_levels(A, 0, max_depth=bad)  # type: ignore[call-overload]
@@ -170,8 +170,8 @@ def test_bad_input() -> None:
             search(arrow, 3)
     with pytest.raises(InvalidValue, match="number_of_walks: length"):
         algorithms.number_of_walks(arrow, -1)
-    with pytest.raises(IndexOutOfBound, match="bfs_layers: source 5"):
-        algorithms.bfs_layers(arrow, [0, 5])
+    with pytest.raises(IndexOutOfBound, match="bfs_levels: source 5"):
+        algorithms.bfs_levels(arrow, [0, 5], nearest=True)
 
 
 @pytest.mark.parametrize("codec", ["varint", "packed"])
@@ -180,6 +180,6 @@ def test_compressed(codec: str) -> None:
     C = A.compress(codec)
     assert algorithms.eccentricity(C).isequal(algorithms.eccentricity(A))
     assert algorithms.transitive_closure(C).isequal(algorithms.transitive_closure(A))
-    assert algorithms.bfs_layers(C, [1, 2]).isequal(algorithms.bfs_layers(A, [1, 2]))
+    assert algorithms.bfs_levels(C, [1, 2], nearest=True).isequal(algorithms.bfs_levels(A, [1, 2], nearest=True))
     D = matrix(acyclic(DIRECTED["drawn-60-3"]))
     assert algorithms.topological_order(D.compress(codec)).isequal(algorithms.topological_order(D))

@@ -14,7 +14,7 @@ from .case import Case, arcs_of, close, dense, equal, full, host, largest, small
 al = sr.algorithms
 
 
-@proves("triangle_count", "triangles", "edge_triangles", "transitivity", "clustering", "lcc", "average_clustering")
+@proves("triangle_count", "triangles", "edge_triangles", "transitivity", "clustering", "average_clustering")
 def triangles(case: Case) -> None:
     """A triangle has three vertices and six directed edges; shares are between 0 and 1."""
     arcs = case.arcs
@@ -29,7 +29,7 @@ def triangles(case: Case) -> None:
     found = full(al.clustering(case.A), -1.0)
     close(found, share)
     assert 0 <= smallest(found) <= largest(found) <= 1
-    close(full(al.lcc(case.A), -1.0), share)
+    close(full(al.clustering(case.A, method="graphalytics"), -1.0), share)
     close(al.average_clustering(case.A), float(share.mean()) if case.n else 0.0)
     wedges = int(pairs.sum())
     close(al.transitivity(case.A), 3 * count / wedges if wedges else 0.0)
@@ -235,7 +235,7 @@ def counts_of_igraph(case: Case) -> None:
     close(dense(al.triangles(case.A)), share * pairs, rtol=1e-9, atol=1e-6)
 
 
-@proves("lcc", "edge_triangles", by="NetworKit", entries=3_000_000)
+@proves("clustering", "edge_triangles", by="NetworKit", entries=3_000_000)
 def counts_of_networkit(case: Case) -> None:
     """The triangles of every edge; coefficients of vertices with two neighbors or more."""
     networkit = importlib.import_module("networkit")
@@ -253,4 +253,7 @@ def counts_of_networkit(case: Case) -> None:
     local = networkit.centrality.LocalClusteringCoefficient(g)
     local.run()
     degree = host(case.arcs.degree)
-    close(dense(al.lcc(case.A)), np.where(degree > 1, np.nan_to_num(np.array(local.scores())), 0.0))
+    close(
+        dense(al.clustering(case.A, method="graphalytics")),
+        np.where(degree > 1, np.nan_to_num(np.array(local.scores())), 0.0),
+    )

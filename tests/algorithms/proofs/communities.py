@@ -92,10 +92,13 @@ def stable_labels(case: Case) -> None:
         equal(own, most)
 
 
-@proves("cdlp")
+@proves("label_propagation")
 def votes(case: Case) -> None:
     """One iteration more: the most frequent label of the neighbors in both directions, of several the smallest."""
-    before, after = (dense(al.cdlp(case.D, iterations)).astype(np.int64) for iterations in (3, 4))
+    before, after = (
+        dense(al.label_propagation(case.D, method="synchronous", max_iter=iterations)).astype(np.int64)
+        for iterations in (3, 4)
+    )
     arcs = case.directed_arcs
     rows, columns = host(arcs.rows).astype(np.int64), host(arcs.columns).astype(np.int64)
     if case.directed:

@@ -35,7 +35,7 @@ def filled(A: Matrix, label: Any) -> bool:
     arcs = arcs_of(A)
     within = A.dup(mask=_marked(A, label[arcs.rows] == label[arcs.columns]).V)
     roots = host(arcs.xp.flatnonzero(label == arcs.xp.arange(A.nrows)))
-    return A.nrows == 0 or al.bfs_layers(within, roots).nvals == A.nrows
+    return A.nrows == 0 or al.bfs_levels(within, roots, nearest=True).nvals == A.nrows
 
 
 def _marked(A: Matrix, values: Any) -> Matrix:
@@ -104,7 +104,7 @@ def sides(case: Case) -> None:
         al.two_coloring(case.A)
     except GraphProperty:
         roots = host(arcs.xp.unique(full(al.connected_components(case.A), -1)))
-        level = full(al.bfs_layers(case.A, roots), -1)
+        level = full(al.bfs_levels(case.A, roots, nearest=True), -1)
         assert bool((level[arcs.rows] == level[arcs.columns]).any())
         return
     raise AssertionError("no error for a cycle of odd length")

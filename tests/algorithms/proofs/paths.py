@@ -16,7 +16,7 @@ from .case import Case, arcs_of, close, dense, equal, full, host, smallest
 al = sr.algorithms
 
 
-@proves("bfs_levels", "bfs_parents", "bfs_trace", "descendants", "has_path", "bfs_layers")
+@proves("bfs_levels", "bfs_parents", "bfs_trace", "descendants", "has_path")
 def searches(case: Case) -> None:
     """Levels and parents from several sources; what is reached; the fronts of a trace; the nearest source."""
     arcs, depths = case.directed_arcs, []
@@ -34,7 +34,7 @@ def searches(case: Case) -> None:
         depths.append(np.where(reached, host(levels).astype(float), np.inf))
     if depths:
         least = np.min(depths, axis=0)
-        equal(dense(al.bfs_layers(case.D, case.sources).dup(float), np.inf), least)
+        equal(dense(al.bfs_levels(case.D, case.sources, nearest=True).dup(float), np.inf), least)
         equal(dense(al.bfs_levels(case.D, case.sources).dup(float), np.inf), depths)
 
 
