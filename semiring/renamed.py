@@ -33,7 +33,21 @@ NAMES: Final[dict[str, dict[str, str]]] = {
 }
 
 #: Keyword arguments of algorithms: (old, new, the functions that had it).
-_ARGUMENTS: Final[tuple[tuple[str, str, str], ...]] = ()
+_ARGUMENTS: Final[tuple[tuple[str, str, str], ...]] = (
+    (
+        "weights",
+        "weight",
+        "average_shortest_path_length betweenness_centrality closeness_centrality cut_size degrees "
+        "edge_betweenness_centrality eigenvector_centrality fiedler_vector global_efficiency google_matrix "
+        "harmonic_centrality hits incidence_matrix katz_centrality modularity_matrix pagerank wiener_index",
+    ),
+    (
+        "weighted",
+        "weight",
+        "average_clustering clustering cosine jaccard maximal_matching node2vec_walks overlap random_walks "
+        "shortest_path",
+    ),
+)
 #: Old keyword argument -> new one, by the function.
 KEYWORDS: Final[dict[str, dict[str, str]]] = {}
 for _old, _new, _functions in _ARGUMENTS:

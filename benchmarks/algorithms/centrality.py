@@ -68,11 +68,11 @@ def ours(A: sr.Matrix, W: sr.Matrix, device: str) -> dict[str, tuple[Callable[[l
         "betweenness": (lambda s: al.betweenness_centrality(A, sources=s, normalized=False), many),
         "edge_betweenness": (lambda s: al.edge_betweenness_centrality(A, sources=s, normalized=False), many),
         "weighted betweenness": (
-            lambda s: al.betweenness_centrality(W, sources=s, weights=True, normalized=False),
+            lambda s: al.betweenness_centrality(W, sources=s, weight=True, normalized=False),
             WEIGHTED_SOURCES,
         ),
         "weighted edge_betweenness": (
-            lambda s: al.edge_betweenness_centrality(W, sources=s, weights=True, normalized=False),
+            lambda s: al.edge_betweenness_centrality(W, sources=s, weight=True, normalized=False),
             many,
         ),
         "closeness": (

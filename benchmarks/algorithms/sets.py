@@ -47,7 +47,7 @@ def ours(A: sr.Matrix) -> Calls:
         "independent set": {"ours": (lambda: al.maximal_independent_set(A), independent)},
         "coloring": {"ours": (lambda: al.coloring(A), colors)},
         "maximal matching": {"ours": (lambda: al.maximal_matching(A), maximal)},
-        "heavy matching": {"ours": (lambda: al.maximal_matching(A, weighted=True), maximal)},
+        "heavy matching": {"ours": (lambda: al.maximal_matching(A, weight=True), maximal)},
         "bipartite matching": {"ours": (lambda: al.maximum_bipartite_matching(A), lambda found: found.nvals)},
         "flow": {"ours": (lambda: al.maximum_flow(A, source, target), lambda found: float(found.value))},
     }

@@ -11,7 +11,7 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
-from semiring import Matrix, Vector
+from semiring import Matrix, Vector, unary
 from semiring.exceptions import (
     DimensionMismatch,
     DomainMismatch,
@@ -34,6 +34,8 @@ class _Column(Protocol):
 Vertex: TypeAlias = int | str | bytes | UUID
 # Several vertices; of a set, in ascending order of their rows.
 Vertices: TypeAlias = Sequence[Vertex] | Set[Vertex] | NDArray[Any] | _Column
+# Whether, and as what, values are read: None: every entry counts 1; True: the value; str: that field of a record.
+Weight: TypeAlias = bool | str | None
 # A value for each vertex, or for some of them: a Vector, or {vertex: value}.
 Values: TypeAlias = Vector | Mapping[Any, Any]
 
@@ -85,6 +87,21 @@ def undirected(name: str, A: Any, *, values: bool = False) -> int:
             'make one weight of both, such as A.ewise_add(A.T, "max")'
         )
     return n
+
+
+def read_weight(name: str, A: Matrix, weight: Weight) -> tuple[Matrix, bool]:
+    """Return the matrix whose values are the weights, and whether they are read, of an argument `weight`.
+
+    InvalidValue for other values, and for a field that the values of A lack.
+    """
+    if weight is None or isinstance(weight, (bool, np.bool_)):
+        structure_only = not weight and isinstance(A, Matrix) and A.dtype.names is not None  # closures refuse them
+        return A.apply("second", right=True) if structure_only else A, bool(weight)
+    if not isinstance(weight, str):
+        raise InvalidValue(f"{name}: weight is None, True or the name of a field, got {weight!r}")
+    if weight not in (is_matrix(name, A).dtype.names or ()):
+        raise InvalidValue(f"{name}: weight={weight!r} must be a field of the values, which are {A.dtype}")
+    return A.apply(unary.register_anonymous(f"x[{weight!r}]")), True
 
 
 def weights(

@@ -51,24 +51,23 @@ MORE: dict[str, tuple[dict[str, Any], ...]] = {
     "coarsen": ({"op": "max"},),
     "common_neighbors": ({"k": 1}, {"pairs": lambda A: A}),
     "connected_components": ({"method": "fastsv"},),
-    "cosine": ({"k": 1, "weighted": True}, {"pairs": lambda A: A}),
-    "degrees": ({"direction": "in", "weights": True}, {"direction": "both", "weights": True}),
+    "cosine": ({"k": 1, "weight": True}, {"pairs": lambda A: A}),
+    "degrees": ({"direction": "in", "weight": True}, {"direction": "both", "weight": True}),
     "edge_betweenness_centrality": ({"sources": [0]}, {"directed": True}),
     "ego_graph": ({"radius": 2},),
     "eigenvector_centrality": ({"start": START, "max_iter": 1000},),
     "harmonic_centrality": ({"vertices": [0]},),
-    "hits": ({"start": START, "weights": True, "max_iter": 1000},),
-    "jaccard": ({"k": 1, "weighted": True}, {"pairs": lambda A: A}),
-    "katz_centrality": ({"alpha": 0.01, "weights": True, "start": START}, {"beta": START}),
+    "hits": ({"start": START, "weight": True, "max_iter": 1000},),
+    "jaccard": ({"k": 1, "weight": True}, {"pairs": lambda A: A}),
+    "katz_centrality": ({"alpha": 0.01, "weight": True, "start": START}, {"beta": START}),
     "label_propagation": ({"method": "synchronous"},),
     "markov_clustering": ({"expansion": 3, "prune": 0.0},),
     "node2vec_walks": ({"p": 0.25, "q": 4.0},),
     "pagerank": (
-        {"personalization": 0, "weights": True},
+        {"personalization": 0, "weight": True},
         {"personalization": lambda A: Matrix.identity(A.nrows, np.float64), "dangling": "self"},
         {"start": START, "dangling": START},
     ),
-    "shortest_path": ({"weighted": False},),
     "sssp": ({"source": lambda A: [0, A.nrows - 1]}, {"cutoff": 4}),
 }
 # Parts of results of which the definition allows several: only where they are present is compared.
@@ -95,6 +94,7 @@ def calls(name: str) -> list[Call]:
     parameters = inspect.signature(FUNCTIONS[name]).parameters.values()
     required = {p.name: REQUIRED[p.name] for p in parameters if p.default is p.empty and p.name != "A"}
     turned = [{p.name: not p.default} for p in parameters if isinstance(p.default, bool)]
+    turned += [{p.name: True} for p in parameters if p.annotation == "Weight"]
     return [Call(name, {**required, **extra}) for extra in ({}, *turned, *MORE.get(name, ()))]
 
 
@@ -110,7 +110,7 @@ def documented_errors(name: str) -> tuple[type[Exception], ...]:
 def reads_values(name: str) -> bool:
     """Whether the docstring leaves open that values are read."""
     text = inspect.getdoc(FUNCTIONS[name]) or ""
-    return name == "shortest_path" or not re.search(r"values are( kept,)? not read", text, re.IGNORECASE)
+    return not re.search(r"values are( kept,)? not read", text, re.IGNORECASE)
 
 
 def outcome(call: Call, A: Matrix) -> dict[str, Any] | type[Exception]:

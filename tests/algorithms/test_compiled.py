@@ -60,7 +60,7 @@ def test_a_loop_is_one_program(name: str, kind: str) -> None:
     function, word = CALLS[name], name.partition(" ")[0]
     if kind == "sinks" and word not in FLOATING:
         pytest.skip("for symmetric matrices")
-    given = [{}, *([{"weights": True}] if word in FLOATING and kind != "bool" else [])]
+    given = [{}, *([{"weight": True}] if word in FLOATING and kind != "bool" else [])]
     given += [{"dtype": np.float32, "tol": 1e-3}] if word in FLOATING else []
     with sr.use("cpu"):
         A = graph(kind)

@@ -30,26 +30,26 @@ OF_INFINITE = (
 
 def single(function: Callable[..., Any]) -> Function:
     """The function with weights in float32."""
-    return lambda A: function(A, weights=True, dtype="float32")
+    return lambda A: function(A, weight=True, dtype="float32")
 
 
 # The function, and the power of the weights in its result.
 FUNCTIONS: dict[str, tuple[Function, int]] = {
-    "pagerank": (lambda A: alg.pagerank(A, weights=True), 0),
+    "pagerank": (lambda A: alg.pagerank(A, weight=True), 0),
     "pagerank, float32": (single(alg.pagerank), 0),
-    "pagerank of a seed": (lambda A: alg.pagerank(A, weights=True, personalization=0), 0),
-    "google_matrix": (lambda A: alg.google_matrix(A, weights=True), 0),
+    "pagerank of a seed": (lambda A: alg.pagerank(A, weight=True, personalization=0), 0),
+    "google_matrix": (lambda A: alg.google_matrix(A, weight=True), 0),
     "google_matrix, float32": (single(alg.google_matrix), 0),
-    "hits": (lambda A: alg.hits(A, weights=True), 0),
-    "hits, float32": (lambda A: alg.hits(A, weights=True, dtype="float32", tol=1e-5), 0),
-    "eigenvector_centrality": (lambda A: alg.eigenvector_centrality(A, weights=True, tol=1e-9, max_iter=1000), 0),
+    "hits": (lambda A: alg.hits(A, weight=True), 0),
+    "hits, float32": (lambda A: alg.hits(A, weight=True, dtype="float32", tol=1e-5), 0),
+    "eigenvector_centrality": (lambda A: alg.eigenvector_centrality(A, weight=True, tol=1e-9, max_iter=1000), 0),
     "eigenvector_centrality, float32": (single(alg.eigenvector_centrality), 0),
-    "cosine": (lambda A: alg.cosine(A, weighted=True), 0),
-    "jaccard": (lambda A: alg.jaccard(A, weighted=True), 0),
-    "overlap": (lambda A: alg.overlap(A, weighted=True), 0),
-    "clustering": (lambda A: alg.clustering(A, weighted=True), 0),
-    "random_walks": (lambda A: alg.random_walks(A, [0, 1, 2, 3], 5, weighted=True), 0),
-    "node2vec_walks": (lambda A: alg.node2vec_walks(A, [0, 1, 2, 3], 5, weighted=True, p=1e-300, q=2), 0),
+    "cosine": (lambda A: alg.cosine(A, weight=True), 0),
+    "jaccard": (lambda A: alg.jaccard(A, weight=True), 0),
+    "overlap": (lambda A: alg.overlap(A, weight=True), 0),
+    "clustering": (lambda A: alg.clustering(A, weight=True), 0),
+    "random_walks": (lambda A: alg.random_walks(A, [0, 1, 2, 3], 5, weight=True), 0),
+    "node2vec_walks": (lambda A: alg.node2vec_walks(A, [0, 1, 2, 3], 5, weight=True, p=1e-300, q=2), 0),
     "modularity": (lambda A: alg.modularity(A, Vector.from_dense(LABELS)), 0),
     "modularity, directed": (lambda A: alg.modularity(A, Vector.from_dense(LABELS), directed=True), 0),
     "louvain": (alg.louvain, 0),
@@ -60,15 +60,15 @@ FUNCTIONS: dict[str, tuple[Function, int]] = {
     "markov_clustering, inflation 2000": (lambda A: alg.markov_clustering(A, inflation=2000.0), 0),
     "peer_pressure": (alg.peer_pressure, 0),
     "normalized Laplacian": (lambda A: alg.laplacian(A, normalized=True).matrix, 0),
-    "betweenness_centrality": (lambda A: alg.betweenness_centrality(A, weights=True), 0),
-    "edge_betweenness_centrality": (lambda A: alg.edge_betweenness_centrality(A, weights=True), 0),
-    "Fiedler vector": (lambda A: abs_of(alg.fiedler_vector(A, weights=True).vector), 0),
-    "Fiedler value": (lambda A: alg.fiedler_vector(A, weights=True).value, 1),
-    "modularity_matrix": (lambda A: alg.modularity_matrix(A, weights=True), 1),
-    "average_shortest_path_length": (lambda A: alg.average_shortest_path_length(A, weights=True), 1),
-    "closeness_centrality": (lambda A: alg.closeness_centrality(A, weights=True), -1),
-    "harmonic_centrality": (lambda A: alg.harmonic_centrality(A, weights=True, normalized=True), -1),
-    "global_efficiency": (lambda A: alg.global_efficiency(A, weights=True), -1),
+    "betweenness_centrality": (lambda A: alg.betweenness_centrality(A, weight=True), 0),
+    "edge_betweenness_centrality": (lambda A: alg.edge_betweenness_centrality(A, weight=True), 0),
+    "Fiedler vector": (lambda A: abs_of(alg.fiedler_vector(A, weight=True).vector), 0),
+    "Fiedler value": (lambda A: alg.fiedler_vector(A, weight=True).value, 1),
+    "modularity_matrix": (lambda A: alg.modularity_matrix(A, weight=True), 1),
+    "average_shortest_path_length": (lambda A: alg.average_shortest_path_length(A, weight=True), 1),
+    "closeness_centrality": (lambda A: alg.closeness_centrality(A, weight=True), -1),
+    "harmonic_centrality": (lambda A: alg.harmonic_centrality(A, weight=True, normalized=True), -1),
+    "global_efficiency": (lambda A: alg.global_efficiency(A, weight=True), -1),
     "maximum_flow": (lambda A: alg.maximum_flow(A, 0, 1, method="trees").flow, 1),
 }
 SIZES = (2.0**1023, 2.0**531, 2.0**-565, 2.0**-1000)
@@ -151,14 +151,14 @@ def test_katz() -> None:
     with sr.use("reference"):
         for kind in ("float64", "float32"):
             for w in (2.0**531, 2.0**-565):
-                found = alg.katz_centrality(graph(w=w), 0.1 / w, weights=True, tol=1e-7, dtype=kind)
+                found = alg.katz_centrality(graph(w=w), 0.1 / w, weight=True, tol=1e-7, dtype=kind)
                 np.testing.assert_allclose(found.to_numpy(), expected, rtol=1e-5)
-        found = alg.katz_centrality(graph(), 0.1, 1e200, weights=True, tol=1e190)
+        found = alg.katz_centrality(graph(), 0.1, 1e200, weight=True, tol=1e190)
         np.testing.assert_allclose(found.to_numpy(), expected, rtol=1e-5)
-        found = alg.katz_centrality(graph(), 0.1, 1e-200, weights=True, tol=1e-210)
+        found = alg.katz_centrality(graph(), 0.1, 1e-200, weight=True, tol=1e-210)
         np.testing.assert_allclose(found.to_numpy(), expected, rtol=1e-5)
         with pytest.raises(ConvergenceFailure):
-            alg.katz_centrality(graph(w=1e300), weights=True)
+            alg.katz_centrality(graph(w=1e300), weight=True)
         for beta in (1e200, 1e-200, np.inf):
             with pytest.raises(InvalidValue, match="beta"):
                 alg.katz_centrality(graph(), beta=beta, dtype="float32")

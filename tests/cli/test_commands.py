@@ -127,7 +127,7 @@ def test_pagerank_has_the_parameters_of_the_function(graph: str, json_output: Ru
     for words, given in (
         (["--personalization", "2"], {"personalization": 2}),
         ([*vector, "--damping", "0.5"], {"personalization": towards, "damping": 0.5}),
-        (["--dangling", "drop", "--weights"], {"dangling": "drop", "weights": True}),
+        (["--dangling", "drop", "--weight"], {"dangling": "drop", "weight": True}),
         (["--dtype", "float32"], {"dtype": "float32"}),
     ):  # fmt: skip
         json_output("pagerank", graph, *words, "--out", out)

@@ -350,7 +350,7 @@ def test_a_position_that_is_a_scalar_is_named_by_the_labels() -> None:
 def test_algorithms_accept_names() -> None:
     A = graph()
     assert sr.algorithms.sssp(A, "eve").to_dict() == {0: 1.5, 1: 4.0, 2: 0.0}
-    assert sr.algorithms.shortest_path(A, "eve", target="bob") == ["eve", "ann", "bob"]
+    assert sr.algorithms.shortest_path(A, "eve", target="bob", weight=True) == ["eve", "ann", "bob"]
     assert sr.algorithms.bfs_levels(A.T, source="eve").to_dict() == {0: 2, 1: 1, 2: 0}
     for name in ("anne", ["ann", "anne"]):
         with pytest.raises(InvalidValue, match="sssp: source: no vertex is labeled 'anne'; did you mean"):

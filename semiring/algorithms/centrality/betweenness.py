@@ -15,7 +15,7 @@ import numpy as np
 from semiring import Matrix, Vector, ops, vstack
 from semiring.exceptions import InvalidValue, NotSupported, OutOfMemory
 
-from ..checks import Vertices, count, each_row, is_many, processor, seed_of, square
+from ..checks import Vertices, Weight, count, each_row, is_many, processor, read_weight, seed_of, square
 from ..checks import weights as check_weights
 from ..progress import Progress, reporter
 from ..randomness import uniform
@@ -40,7 +40,7 @@ _BY_PAIRS = {"cpu": True, "cuda": False}
 def betweenness_centrality(
     A: Matrix,
     *,
-    weights: bool = False,
+    weight: Weight = None,
     k: int | None = None,
     sources: Vertices | None = None,
     seed: int = 0,
@@ -57,8 +57,9 @@ def betweenness_centrality(
     ----------
     A : Matrix, n x n
         An entry (u, v) is an edge from u to v; self-loops have no effect.
-    weights : bool
-        Whether the length of an edge is its value, which must be positive, or 1.
+    weight : True or str, optional
+        True: the length of an edge is its value, which must be positive; str: that field of its record.
+        Default: values are not read, and every length is 1.
     k : int
         Estimate from k random sources, as NetworkX does; default: all vertices are sources, which is exact.
     sources : sequence of distinct rows or names
@@ -70,7 +71,7 @@ def betweenness_centrality(
         Whether a path counts for its ends.
     directed : bool
         False: each pair of vertices counts once, which matters unless `normalized`.  Default: whether A(v, u) is
-        missing for some A(u, v), or with `weights` differs from it.
+        missing for some A(u, v), or with `weight` differs from it.
     dtype : float64 or float32, of paths and shares
     batch : int
         How many sources are processed together; default: up to 128, fewer for large graphs.
@@ -109,7 +110,8 @@ def betweenness_centrality(
     >>> sr.algorithms.betweenness_centrality(A | A.T, normalized=False).to_dict()
     {0: 0.0, 1: 3.0, 2: 0.0, 3: 0.0}
     """
-    plan = _plan("betweenness_centrality", A, weights, k, sources, seed, directed, dtype, batch)
+    A, weighted = read_weight("betweenness_centrality", A, weight)
+    plan = _plan("betweenness_centrality", A, weighted, k, sources, seed, directed, dtype, batch)
 
     def summed(A: Matrix, chosen: Sequence[int]) -> Vector:
         part = plan.of(A, chosen)
@@ -122,7 +124,7 @@ def betweenness_centrality(
             total(accum="plus") << batch
         return total
 
-    total = ops.sum_apart(summed, A, plan.sources, values=weights)
+    total = ops.sum_apart(summed, A, plan.sources, values=weighted)
     _check_finite("betweenness_centrality", total.reduce("plus").get(0.0), plan.dtype)
     own, other = _scales(plan, normalized, endpoints)
     if own != other:
@@ -134,7 +136,7 @@ def betweenness_centrality(
 def edge_betweenness_centrality(
     A: Matrix,
     *,
-    weights: bool = False,
+    weight: Weight = None,
     k: int | None = None,
     sources: Vertices | None = None,
     seed: int = 0,
@@ -150,14 +152,15 @@ def edge_betweenness_centrality(
     ----------
     A : Matrix, n x n
         An entry (u, v) is an edge from u to v; self-loops have no effect.
-    weights : bool
-        Whether the length of an edge is its value, which must be positive, or 1.
+    weight : True or str, optional
+        True: the length of an edge is its value, which must be positive; str: that field of its record.
+        Default: values are not read, and every length is 1.
     k, sources, seed, dtype, batch, progress : as `betweenness_centrality`
     normalized : bool
         Divide by the number of pairs (s, t), n (n - 1).
     directed : bool
         False: an edge is both A(u, v) and A(v, u), whose sums are added, and each pair of vertices counts once, which
-        matters unless `normalized`.  Default: whether A(v, u) is missing for some A(u, v), or with `weights` differs.
+        matters unless `normalized`.  Default: whether A(v, u) is missing for some A(u, v), or with `weight` differs.
 
     Returns
     -------
@@ -179,7 +182,8 @@ def edge_betweenness_centrality(
     >>> sr.algorithms.edge_betweenness_centrality(A, normalized=False).to_dicts()
     {0: {1: 2.0}, 1: {2: 2.0}}
     """
-    plan = _plan("edge_betweenness_centrality", A, weights, k, sources, seed, directed, dtype, batch)
+    A, weighted = read_weight("edge_betweenness_centrality", A, weight)
+    plan = _plan("edge_betweenness_centrality", A, weighted, k, sources, seed, directed, dtype, batch)
 
     def summed(A: Matrix, chosen: Sequence[int]) -> Matrix:
         part = plan.of(A, chosen)
@@ -193,7 +197,7 @@ def edge_betweenness_centrality(
             total(accum="plus") << batch
         return total
 
-    total = ops.sum_apart(summed, A, plan.sources, values=weights)
+    total = ops.sum_apart(summed, A, plan.sources, values=weighted)
     _check_finite("edge_betweenness_centrality", total.reduce_scalar("plus").get(0.0), plan.dtype)
     if not plan.directed:
         total = total.ewise_add(total.T, "plus")
@@ -289,21 +293,21 @@ def _edges(graph: Graph, sources: list[int]) -> Matrix:
 
 
 def _plan(
-    name: str, A: Matrix, weights: bool, k: Any, sources: Any, seed: Any, directed: bool | None, dtype: Any, batch: Any
+    name: str, A: Matrix, weighted: bool, k: Any, sources: Any, seed: Any, directed: bool | None, dtype: Any, batch: Any
 ) -> _Plan:
     n = square(name, A)
-    if weights:
+    if weighted:
         check_weights(name, A, above=0)
     kind = floating(name, dtype)
     chosen, seed = _chosen(name, A, k, sources, seed_of(name, seed)), None
     if batch is None:
-        most = _ENTRIES[processor(A)] // max(n, A.nvals, 1) if weights else _PAIRS[processor(A)] // max(n, 1)
+        most = _ENTRIES[processor(A)] // max(n, A.nvals, 1) if weighted else _PAIRS[processor(A)] // max(n, 1)
         batch = max(1, min(_SOURCES, most))
     elif count(name, "batch", batch) < 1:
         raise InvalidValue(f"{name}: batch must be at least 1, got {batch}")
     if directed is None:
-        directed = not A.is_symmetric_structure or (weights and not A.is_iso and not A.isequal(A.T))
-    graph = WeightedGraph(A, kind) if weights else Graph(A, kind)
+        directed = not A.is_symmetric_structure or (weighted and not A.is_iso and not A.isequal(A.T))
+    graph = WeightedGraph(A, kind) if weighted else Graph(A, kind)
     return _Plan(graph, chosen, sources is None and len(chosen) < n, directed, int(batch))
 
 

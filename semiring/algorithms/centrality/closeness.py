@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from semiring import Matrix, Vector, binary, ops, unary
 
-from ..checks import Vertices, square
+from ..checks import Vertices, Weight, read_weight, square
 from ..paths.totals import totals
 from ..progress import Progress
 
@@ -17,7 +17,7 @@ def closeness_centrality(
     A: Matrix,
     vertices: Vertices | None = None,
     *,
-    weights: bool = False,
+    weight: Weight = None,
     wf_improved: bool = True,
     progress: Progress | None = None,
 ) -> Vector:
@@ -28,8 +28,9 @@ def closeness_centrality(
     A : Matrix, n x n
         An entry (u, v) is an edge from u to v.  Distances lead to v, as in NetworkX; use ``A.T`` for those from v.
     vertices : sequence of rows or names; default: all
-    weights : bool
-        Whether the length of an edge is its value, which must not be negative, or 1.
+    weight : True or str, optional
+        True: the length of an edge is its value, which must not be negative; str: that field of its record.
+        Default: values are not read, and every length is 1.
     wf_improved : bool
         Multiply by (r - 1) / (n - 1) (Wasserman, Faust), so that small components do not rank first.
     progress : function of (vertices done, vertices), called after each group
@@ -58,8 +59,9 @@ def closeness_centrality(
     {0: 0.667, 1: 1.0, 2: 0.667}
     """
     n = square("closeness_centrality", A)
+    A, weighted = read_weight("closeness_centrality", A, weight)
     reached, total, unit = totals(
-        "closeness_centrality", A, vertices, lambda distance: distance, progress, weights=weights
+        "closeness_centrality", A, vertices, lambda distance: distance, progress, weighted=weighted
     )
     others = reached.apply("minus", right=1.0)
     nearness = others.ewise_mult(total, _ratio)
@@ -73,7 +75,7 @@ def harmonic_centrality(
     A: Matrix,
     vertices: Vertices | None = None,
     *,
-    weights: bool = False,
+    weight: Weight = None,
     normalized: bool = False,
     progress: Progress | None = None,
 ) -> Vector:
@@ -84,8 +86,9 @@ def harmonic_centrality(
     A : Matrix, n x n
         An entry (u, v) is an edge from u to v.  Distances lead to v, as in NetworkX; use ``A.T`` for those from v.
     vertices : sequence of rows or names; default: all
-    weights : bool
-        Whether the length of an edge is its value, which must not be negative, or 1.
+    weight : True or str, optional
+        True: the length of an edge is its value, which must not be negative; str: that field of its record.
+        Default: values are not read, and every length is 1.
     normalized : bool
         Divide by n - 1.
     progress : function of (vertices done, vertices), called after each group
@@ -111,8 +114,9 @@ def harmonic_centrality(
     {0: 0.0, 1: 1.0, 2: 1.5}
     """
     n = square("harmonic_centrality", A)
+    A, weighted = read_weight("harmonic_centrality", A, weight)
     inverted = lambda distance: distance.apply(_inverse)  # noqa: E731
-    _, total, unit = totals("harmonic_centrality", A, vertices, inverted, progress, weights=weights)
+    _, total, unit = totals("harmonic_centrality", A, vertices, inverted, progress, weighted=weighted)
     if normalized:
         total = total.apply("truediv", right=float(max(n - 1, 1)))
     return total.apply("times", right=unit).new()

@@ -6,14 +6,14 @@ import numpy as np
 
 from semiring import Matrix, Vector, ops
 
-from ..checks import choice, square
+from ..checks import Weight, choice, read_weight, square
 from ..checks import weights as check_weights
 
 _FLOAT64 = np.dtype(np.float64)
 
 
 @ops.reports_memory
-def degrees(A: Matrix, direction: str = "out", *, weights: bool = False) -> Vector:
+def degrees(A: Matrix, direction: str = "out", *, weight: Weight = None) -> Vector:
     """d(u) = the number of edges that leave u, enter u, or end at u; or the sum of their weights.
 
     Parameters
@@ -23,8 +23,9 @@ def degrees(A: Matrix, direction: str = "out", *, weights: bool = False) -> Vect
         ``"out"`` and ``"in"`` are the same.
     direction : ``"out"``, ``"in"``, or ``"both"``
         Both: the ends of edges at u, so a self-loop counts twice.
-    weights : bool
-        Whether an edge counts as its value or as 1.
+    weight : True or str, optional
+        True: an edge counts as its value; str: as that field of its record.
+        Default: values are not read, and every edge counts 1.
 
     Returns
     -------
@@ -46,19 +47,20 @@ def degrees(A: Matrix, direction: str = "out", *, weights: bool = False) -> Vect
     [[2, 0, 1], [0, 1, 2], [2, 1, 3]]
     """
     n = square("degrees", A)
+    A, weighted = read_weight("degrees", A, weight)
     choice("degrees", "direction", direction, ("out", "in", "both"))
-    if weights:
+    if weighted:
         check_weights("degrees", A)
         A = A.apply("identity").dup(dtype=_FLOAT64)
-    total = Vector.full(0.0 if weights else 0, n, device=A.device)
-    monoid = "plus" if weights else "count"
+    total = Vector.full(0.0 if weighted else 0, n, device=A.device)
+    monoid = "plus" if weighted else "count"
     if direction != "in":
         total(accum="plus") << A.reduce_rowwise(monoid)
     if direction == "in" or (direction == "both" and not A.is_symmetric_structure):
         total(accum="plus") << A.reduce_columnwise(monoid)
     elif direction == "both":  # of an undirected graph: both ends of a loop are at one vertex
         loops = A.diag()
-        total(accum="plus") << (loops if weights else loops.apply("one").dup(dtype=np.int64))
+        total(accum="plus") << (loops if weighted else loops.apply("one").dup(dtype=np.int64))
     return total
 
 

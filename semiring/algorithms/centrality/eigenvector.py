@@ -11,7 +11,7 @@ import numpy as np
 from semiring import Matrix, Vector, compile, ops
 from semiring.exceptions import InvalidValue
 
-from ..checks import Values, count, number, square
+from ..checks import Values, Weight, count, number, read_weight, square
 from ..progress import Progress, reporter
 from .iteration import distance, floating, normalize, not_converged, products_with, start_vector
 
@@ -20,7 +20,7 @@ from .iteration import distance, floating, normalize, not_converged, products_wi
 def eigenvector_centrality(
     A: Matrix,
     *,
-    weights: bool = False,
+    weight: Weight = None,
     start: Values | None = None,
     tol: float = 1e-6,
     max_iter: int = 100,
@@ -33,8 +33,9 @@ def eigenvector_centrality(
     ----------
     A : Matrix, n x n
         An entry (u, v) is an edge from u to v, which counts for v.
-    weights : bool
-        Whether an edge counts as its value, which must be finite and not negative, or as 1.
+    weight : True or str, optional
+        True: an edge counts as its value, which must be finite and not negative; str: as that field of its record.
+        Default: values are not read, and every edge counts 1.
     start : Vector of size n, or {vertex: value}, not negative; default: all ones
     tol : stop when the sum of |change| is below n tol
     max_iter : the largest number of iterations
@@ -54,7 +55,7 @@ def eigenvector_centrality(
     Notes
     -----
     Power iteration with A + s I, which has the eigenvectors of A and converges on bipartite graphs too; s is 1, with
-    `weights` the power of 2 above the largest weight, so that the result does not depend on the unit of weights.  Where
+    `weight` the power of 2 above the largest weight, so that the result does not depend on the unit of weights.  Where
     several eigenvectors have the largest eigenvalue, as in disconnected graphs, the result depends on `start`.  Cost
     O(n + nvals) an iteration.  The iterations are one program (`compile`), which synchronizes once; with `progress`,
     and where loops are not compiled, twice an iteration.
@@ -72,7 +73,8 @@ def eigenvector_centrality(
     name = "eigenvector_centrality"
     n, kind = square(name, A), floating(name, dtype)
     tol, max_iter, report = number(name, "tol", tol), count(name, "max_iter", max_iter), reporter(name, progress)
-    B, over_in, _, _, unit = products_with(name, A, kind, weighted=weights)
+    A, weighted = read_weight(name, A, weight)
+    B, over_in, _, _, unit = products_with(name, A, kind, weighted=weighted)
     x = Vector.full(kind.type(1), n, device=A.device)
     if start is not None:
         x = start_vector(name, "start", start, n, kind, A.device)
@@ -108,7 +110,7 @@ def katz_centrality(
     alpha: float = 0.1,
     beta: float | Values = 1.0,
     *,
-    weights: bool = False,
+    weight: Weight = None,
     normalized: bool = True,
     start: Values | None = None,
     tol: float = 1e-6,
@@ -125,8 +127,9 @@ def katz_centrality(
     alpha : float
         The attenuation, less than 1 / lambda for the largest eigenvalue lambda of A; otherwise nothing converges.
     beta : float, or Vector of size n, or {vertex: value} (missing entries are 0), finite in `dtype`
-    weights : bool
-        Whether an edge counts as its value, which must be finite and not negative, or as 1.
+    weight : True or str, optional
+        True: an edge counts as its value, which must be finite and not negative; str: as that field of its record.
+        Default: values are not read, and every edge counts 1.
     normalized : bool
         Whether the norm of the result is 1.
     start : Vector of size n, or {vertex: value}, not negative; default: zeros
@@ -162,7 +165,8 @@ def katz_centrality(
     n, kind = square(name, A), floating(name, dtype)
     alpha, tol = number(name, "alpha", alpha), number(name, "tol", tol)
     max_iter, report = count(name, "max_iter", max_iter), reporter(name, progress)
-    B, over_in, _, scale, _ = products_with(name, A, kind, weighted=weights)
+    A, weighted = read_weight(name, A, weight)
+    B, over_in, _, scale, _ = products_with(name, A, kind, weighted=weighted)
     if isinstance(beta, (Vector, Mapping)):
         base = start_vector(name, "beta", beta, n, kind, A.device, relative=False)
     elif isinstance(beta, bool) or not isinstance(beta, (int, float, np.integer, np.floating)):

@@ -8,7 +8,7 @@ import numpy as np
 
 from semiring import Matrix, Vector, ops
 
-from ..checks import Values, number, square
+from ..checks import Values, Weight, number, read_weight, square
 from ..checks import weights as check_weights
 from .iteration import floating
 from .teleport import distribution, walk
@@ -20,7 +20,7 @@ def google_matrix(
     damping: float = 0.85,
     *,
     personalization: Values | None = None,
-    weights: bool = False,
+    weight: Weight = None,
     dangling: Values | None = None,
     dtype: Any = np.float64,
 ) -> Matrix:
@@ -36,9 +36,9 @@ def google_matrix(
     personalization : Vector of size n, or {vertex: value}
         p, where the teleport leads, in proportion to the entries, which must not be negative.  Default: to every vertex
         alike.
-    weights : bool
-        Whether an edge is followed in proportion to its value, which must be finite and not negative; else values are
-        not read.
+    weight : True or str, optional
+        True: an edge is followed in proportion to its value, which must be finite and not negative; str: to that field
+        of its record.  Default: values are not read, and every edge counts 1.
     dangling : Vector of size n, or {vertex: value}
         q, where a vertex without edges leads, in proportion to the entries.  Default: p.
     dtype : float64 or float32
@@ -65,7 +65,8 @@ def google_matrix(
     """
     n, kind = square("google_matrix", A), floating("google_matrix", dtype)
     d = number("google_matrix", "damping", damping, high=1)
-    if weights:
+    A, weighted = read_weight("google_matrix", A, weight)
+    if weighted:
         check_weights("google_matrix", A, least=0, finite=True)
     given = (("personalization", personalization), ("dangling", dangling))
     p, q = (None if v is None else distribution("google_matrix", name, v, n, kind, A.device) for name, v in given)
@@ -73,7 +74,7 @@ def google_matrix(
         return Matrix(kind, 0, 0, device=A.device)
     if p is None:
         p = Vector.full(kind.type(1 / n), n, device=A.device)
-    W, sinks = walk(A, kind, weighted=weights)
+    W, sinks = walk(A, kind, weighted=weighted)
     ones = Vector.full(kind.type(1), n, device=A.device)
     G = ones.outer(p.apply("times", right=kind.type(1 - d)), "times")
     G = G.ewise_add(W.apply("times", right=kind.type(d)), "plus")

@@ -8,7 +8,7 @@ import numpy as np
 
 from semiring import Matrix, Vector, compile, ops
 
-from ..checks import Values, count, number, square
+from ..checks import Values, Weight, count, number, read_weight, square
 from ..progress import Progress, reporter
 from .iteration import distance, floating, not_converged, products_with, start_vector
 
@@ -36,7 +36,7 @@ class Hits(NamedTuple):
 def hits(
     A: Matrix,
     *,
-    weights: bool = False,
+    weight: Weight = None,
     start: Values | None = None,
     tol: float = 1e-8,
     max_iter: int = 100,
@@ -50,8 +50,9 @@ def hits(
     ----------
     A : Matrix, n x n
         An entry (u, v) is an edge from u to v: u is a hub, v an authority.
-    weights : bool
-        Whether an edge counts as its value, which must be finite and not negative, or as 1.
+    weight : True or str, optional
+        True: an edge counts as its value, which must be finite and not negative; str: as that field of its record.
+        Default: values are not read, and every edge counts 1.
     start : Vector of size n, or {vertex: value}, hubs to begin with, not negative; default: all equal
     tol : stop when the sum of |change| of the hubs, whose largest is 1, is below it
     max_iter : the largest number of iterations
@@ -88,7 +89,8 @@ def hits(
     """
     n, kind = square("hits", A), floating("hits", dtype)
     tol, max_iter, report = number("hits", "tol", tol), count("hits", "max_iter", max_iter), reporter("hits", progress)
-    B, over_in, over_out, *_ = products_with("hits", A, kind, weighted=weights)
+    A, weighted = read_weight("hits", A, weight)
+    B, over_in, over_out, *_ = products_with("hits", A, kind, weighted=weighted)
     none = Vector.full(kind.type(0), n, device=A.device)
     hubs = Vector.full(kind.type(1), n, device=A.device)
     if start is not None:

@@ -8,7 +8,7 @@ import numpy as np
 
 from semiring import Matrix, Vector, compile, ops, semiring
 
-from ..checks import Values, Vertex, count, number, square
+from ..checks import Values, Vertex, Weight, count, number, read_weight, square
 from ..progress import Progress, reporter
 from .iteration import converged, distance, floating
 from .teleport import Rule, ranks
@@ -22,7 +22,7 @@ def pagerank(
     max_iter: int = 100,
     *,
     personalization: Vertex | Values | None = None,
-    weights: bool = False,
+    weight: Weight = None,
     start: Values | None = None,
     dangling: Values | str | None = None,
     dtype: Any = np.float64,
@@ -36,7 +36,7 @@ def pagerank(
     max_iter: int = 100,
     *,
     personalization: Matrix,
-    weights: bool = False,
+    weight: Weight = None,
     dangling: Values | str | None = None,
     dtype: Any = np.float64,
     progress: Progress | None = None,
@@ -49,7 +49,7 @@ def pagerank(
     max_iter: int = 100,
     *,
     personalization: Any = None,
-    weights: bool = False,
+    weight: Weight = None,
     start: Values | None = None,
     dangling: Any = None,
     dtype: Any = np.float64,
@@ -67,9 +67,9 @@ def pagerank(
     personalization : int or a name in ``A.labels``, Vector of size n, {vertex: value}, or Matrix, k x n
         Where the teleport leads: to one vertex, or in proportion to the entries; of a Matrix in proportion to each of
         its rows, for k results.  Entries must not be negative.  Default: to every vertex alike.
-    weights : bool
-        Whether an edge is followed in proportion to its value, which must be finite and not negative; else values are
-        not read.
+    weight : True or str, optional
+        True: an edge is followed in proportion to its value, which must be finite and not negative; str: to that field
+        of its record.  Default: values are not read, and every edge counts 1.
     start : Vector of size n, or {vertex: value}; default: all entries equal
     dangling : Vector of size n, {vertex: value}, or ``"drop"``
         Where the mass of sinks is distributed, in proportion to the entries; ``"drop"``: nowhere, as in the GAP
@@ -99,7 +99,7 @@ def pagerank(
     `progress`, where loops are not compiled, and for a Matrix of seeds, each iteration synchronizes for the change, if
     `tol` > 0, and for the mass of sinks that edges enter, if there are any.
 
-    With `weights`, `personalization`, `start` or `dangling` a matrix of the probabilities is made first, with a value
+    With `weight`, `personalization`, `start` or `dangling` a matrix of the probabilities is made first, with a value
     for each entry; a Matrix of seeds needs three dense n x k matrices.
 
     Sources: Page, Brin, Motwani, Winograd, "The PageRank Citation Ranking", 1999; the treatment of sinks is that of
@@ -119,13 +119,14 @@ def pagerank(
     damping = number("pagerank", "damping", damping, high=1)
     tol, max_iter = number("pagerank", "tol", tol), count("pagerank", "max_iter", max_iter)
     report = reporter("pagerank", progress)
+    A, weighted = read_weight("pagerank", A, weight)
     if n == 0 or max_iter == 0:
         report(0, None)
     if n == 0 and not isinstance(personalization, Matrix):
         return Vector(kind, 0, device=A.device)
-    if weights or personalization is not None or start is not None or dangling is not None:
+    if weighted or personalization is not None or start is not None or dangling is not None:
         rule = Rule(damping, tol, max_iter, kind, report)
-        return ranks(A, rule, weighted=weights, personalization=personalization, start=start, dangling=dangling)
+        return ranks(A, rule, weighted=weighted, personalization=personalization, start=start, dangling=dangling)
     return _uniform(A, damping, tol, max_iter, kind, report)
 
 

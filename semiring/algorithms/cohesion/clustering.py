@@ -17,13 +17,13 @@ import numpy as np
 from semiring import Matrix, Vector, ops
 from semiring.exceptions import InvalidValue
 
-from ..checks import choice, square, undirected, weights
+from ..checks import Weight, choice, read_weight, square, undirected, weights
 from .oriented import closed_walks, degrees, oriented, without_loops
 from .triangles import triangle_count, triangles
 
 
 @ops.reports_memory
-def clustering(A: Matrix, *, weighted: bool = False, method: str = "fagiolo") -> Vector:
+def clustering(A: Matrix, *, weight: Weight = None, method: str = "fagiolo") -> Vector:
     """c(v) = (W W W)(v, v) / (2 (d(v) (d(v) - 1) - 2 r(v))), W = A + A'.
 
     d(v) is the number of arcs that leave or enter v, r(v) the number of neighbors joined to it by arcs in both
@@ -34,8 +34,9 @@ def clustering(A: Matrix, *, weighted: bool = False, method: str = "fagiolo") ->
     ----------
     A : Matrix, n x n
         An entry (u, v) is an arc from u to v; self-loops are ignored.
-    weighted : whether to use the weights: W = cbrt(A) + cbrt(A'), A divided by its largest weight
-        A triangle counts the geometric mean of its weights.  Otherwise values are not read.
+    weight : True or str, optional
+        True: W = cbrt(A) + cbrt(A'), A divided by its largest value: a triangle counts the geometric mean of its
+        weights; str: that field of records in place of A.  Default: values are not read, and every entry counts 1.
     method : ``"fagiolo"`` or ``"graphalytics"``
         The definition on directed graphs: the equation above, that of Fagiolo and NetworkX, looks for directed
         triangles.  That of LDBC Graphalytics counts the arcs among the neighbors N(v), by arcs of either direction:
@@ -78,6 +79,7 @@ def clustering(A: Matrix, *, weighted: bool = False, method: str = "fagiolo") ->
     """
     n = square("clustering", A)
     choice("clustering", "method", method, ("fagiolo", "graphalytics"))
+    A, weighted = read_weight("clustering", A, weight)
     if weighted and method == "graphalytics":
         raise InvalidValue('clustering: method="graphalytics" has no weights')
     if weighted:
@@ -98,14 +100,14 @@ def clustering(A: Matrix, *, weighted: bool = False, method: str = "fagiolo") ->
 
 
 @ops.reports_memory
-def average_clustering(A: Matrix, *, weighted: bool = False, count_zeros: bool = True) -> float:
+def average_clustering(A: Matrix, *, weight: Weight = None, count_zeros: bool = True) -> float:
     """Return the mean over the vertices of `clustering`.
 
     Parameters
     ----------
     A : Matrix, n x n
         An entry (u, v) is an arc from u to v; self-loops are ignored.
-    weighted : as in `clustering`
+    weight : as in `clustering`
     count_zeros : whether vertices whose coefficient is 0 count
 
     Returns
@@ -132,7 +134,8 @@ def average_clustering(A: Matrix, *, weighted: bool = False, count_zeros: bool =
     0.583
     """
     square("average_clustering", A)
-    found = clustering(A, weighted=weighted)
+    A, weighted = read_weight("average_clustering", A, weight)
+    found = clustering(A, weight=weighted)
     if not count_zeros:
         found = found.select("!=", 0).wait()
     return float(found.reduce("plus").get(0)) / found.nvals if found.nvals else 0.0  # synchronizes

@@ -9,7 +9,7 @@ import numpy as np
 from semiring import Matrix, Vector, ops, unary
 from semiring.exceptions import GraphProperty
 
-from ..checks import processor, square, undirected
+from ..checks import Weight, processor, read_weight, square, undirected
 from ..progress import Progress, reporter
 from .totals import totals
 
@@ -20,15 +20,16 @@ _PAIRS = {"cpu": 4096, "cuda": 2**17}
 
 
 @ops.reports_memory
-def average_shortest_path_length(A: Matrix, *, weights: bool = False, progress: Progress | None = None) -> float:
+def average_shortest_path_length(A: Matrix, *, weight: Weight = None, progress: Progress | None = None) -> float:
     """Return the mean of the distance from u to v over the pairs u != v; 0 for fewer than two vertices.
 
     Parameters
     ----------
     A : Matrix, n x n
         An entry (u, v) is an edge from u to v.
-    weights : bool
-        Whether the length of an edge is its value, which must not be negative, or 1.
+    weight : True or str, optional
+        True: the length of an edge is its value, which must not be negative; str: that field of its record.
+        Default: values are not read, and every length is 1.
     progress : callable, optional
         ``progress(done, n)`` is called with the vertices that are searched; an exception in it ends the computation.
 
@@ -58,7 +59,8 @@ def average_shortest_path_length(A: Matrix, *, weights: bool = False, progress: 
     1.333
     """
     n = square("average_shortest_path_length", A)
-    length, unit, connected = _sum_of_distances("average_shortest_path_length", A, weights, progress)
+    A, weighted = read_weight("average_shortest_path_length", A, weight)
+    length, unit, connected = _sum_of_distances("average_shortest_path_length", A, weighted, progress)
     if not connected:
         raise GraphProperty(
             "average_shortest_path_length: some vertex does not reach another one; take the parts that "
@@ -68,16 +70,17 @@ def average_shortest_path_length(A: Matrix, *, weights: bool = False, progress: 
 
 
 @ops.reports_memory
-def wiener_index(A: Matrix, *, weights: bool = False, progress: Progress | None = None) -> float:
+def wiener_index(A: Matrix, *, weight: Weight = None, progress: Progress | None = None) -> float:
     """Return the sum of the distances of all pairs; infinity if it exceeds float64 or a vertex does not reach another.
 
     Parameters
     ----------
     A : Matrix, n x n
-        An entry (u, v) is an edge from u to v.  Where A equals its transpose (in structure, and with `weights` in
+        An entry (u, v) is an edge from u to v.  Where A equals its transpose (in structure, and with `weight` in
         values), a pair counts once; else (u, v) and (v, u) are two pairs.
-    weights : bool
-        Whether the length of an edge is its value, which must not be negative, or 1.
+    weight : True or str, optional
+        True: the length of an edge is its value, which must not be negative; str: that field of its record.
+        Default: values are not read, and every length is 1.
     progress : callable, optional
         As for `average_shortest_path_length`.
 
@@ -102,21 +105,23 @@ def wiener_index(A: Matrix, *, weights: bool = False, progress: Progress | None 
     4.0
     """
     square("wiener_index", A)
-    length, unit, connected = _sum_of_distances("wiener_index", A, weights, progress)
-    both = A.is_symmetric_structure and (not weights or A.is_iso or A.isequal(A.T))
+    A, weighted = read_weight("wiener_index", A, weight)
+    length, unit, connected = _sum_of_distances("wiener_index", A, weighted, progress)
+    both = A.is_symmetric_structure and (not weighted or A.is_iso or A.isequal(A.T))
     return length / (2 if both else 1) / unit if connected else math.inf
 
 
 @ops.reports_memory
-def global_efficiency(A: Matrix, *, weights: bool = False, progress: Progress | None = None) -> float:
+def global_efficiency(A: Matrix, *, weight: Weight = None, progress: Progress | None = None) -> float:
     """Return the mean of 1 / (distance from u to v) over the pairs u != v, with 0 where v is not reached.
 
     Parameters
     ----------
     A : Matrix, n x n
         An entry (u, v) is an edge from u to v.
-    weights : bool
-        Whether the length of an edge is its value, which must not be negative, or 1.  A pair of distance 0 counts 0.
+    weight : True or str, optional
+        True: the length of an edge is its value, which must not be negative; str: that field of its record.
+        Default: values are not read, and every length is 1.  A pair of distance 0 counts 0.
     progress : callable, optional
         As for `average_shortest_path_length`.
 
@@ -142,7 +147,8 @@ def global_efficiency(A: Matrix, *, weights: bool = False, progress: Progress | 
     0.417
     """
     n = square("global_efficiency", A)
-    _, nearness, unit = totals("global_efficiency", A, None, _inverted, progress, weights=weights)
+    A, weighted = read_weight("global_efficiency", A, weight)
+    _, nearness, unit = totals("global_efficiency", A, None, _inverted, progress, weighted=weighted)
     return float(nearness.reduce("plus").get(0.0)) / max(n * (n - 1), 1) * unit
 
 
@@ -222,9 +228,9 @@ def _neighborhoods(S: Matrix, part: Matrix) -> tuple[Vector, Matrix]:
     return around, Matrix.from_coo(p, q, True, shape=(m, m), device=device)
 
 
-def _sum_of_distances(name: str, A: Matrix, weights: bool, progress: Progress | None) -> tuple[float, float, bool]:
+def _sum_of_distances(name: str, A: Matrix, weighted: bool, progress: Progress | None) -> tuple[float, float, bool]:
     """Return the sum of the distances of all pairs, its factor, and whether every vertex reaches every other one."""
-    reached, length, unit = totals(name, A, None, lambda distance: distance, progress, weights=weights)
+    reached, length, unit = totals(name, A, None, lambda distance: distance, progress, weighted=weighted)
     return float(length.reduce("plus").get(0.0)), unit, float(reached.reduce("min").get(0.0)) >= A.nrows
 
 

@@ -9,27 +9,28 @@ from typing import Any, overload
 
 from semiring import Matrix, Vector, ops, semiring
 
-from ..checks import Vertex, row, square
+from ..checks import Vertex, Weight, read_weight, row, square
 from .bfs import bfs_parents
 from .chains import chain
 from .sssp import sssp_parents
 
 
 @overload
-def shortest_path(A: Matrix, source: int, target: int, *, weighted: bool = True) -> list[int] | None: ...
+def shortest_path(A: Matrix, source: int, target: int, *, weight: Weight = None) -> list[int] | None: ...
 @overload
-def shortest_path(A: Matrix, source: Vertex, target: Vertex, *, weighted: bool = True) -> list[Any] | None: ...
+def shortest_path(A: Matrix, source: Vertex, target: Vertex, *, weight: Weight = None) -> list[Any] | None: ...
 @ops.reports_memory
-def shortest_path(A: Matrix, source: Vertex, target: Vertex, *, weighted: bool = True) -> list[Any] | None:
+def shortest_path(A: Matrix, source: Vertex, target: Vertex, *, weight: Weight = None) -> list[Any] | None:
     """Return the vertices of a shortest path from the source to the target, both included; None without a path.
 
     Parameters
     ----------
     A : Matrix, n x n
-        An entry (u, v) is an edge from u to v with that weight, as for `sssp`.
+        An entry (u, v) is an edge from u to v.
     source, target : int, or a name in ``A.labels``
-    weighted : bool
-        False: a path of the fewest edges; values are not read.
+    weight : True or str, optional
+        True: the length of an edge is its value, as for `sssp`; str: that field of its record.
+        Default: values are not read, and every length is 1: a path of the fewest edges.
 
     Returns
     -------
@@ -49,14 +50,15 @@ def shortest_path(A: Matrix, source: Vertex, target: Vertex, *, weighted: bool =
     Examples
     --------
     >>> A = Matrix.from_coo([0, 0, 1], [1, 2, 2], [1, 9, 2], shape=(4, 4))
-    >>> sr.algorithms.shortest_path(A, 0, 2), sr.algorithms.shortest_path(A, 0, 2, weighted=False)
-    ([0, 1, 2], [0, 2])
+    >>> sr.algorithms.shortest_path(A, 0, 2), sr.algorithms.shortest_path(A, 0, 2, weight=True)
+    ([0, 2], [0, 1, 2])
     >>> B = Matrix.from_edgelist([("ann", "bob"), ("bob", "eve")], relabel=True)
     >>> sr.algorithms.shortest_path(B, "ann", "eve"), sr.algorithms.shortest_path(B, 0, 2)
     (['ann', 'bob', 'eve'], [0, 1, 2])
     """
     n = square("shortest_path", A)
     s, t = row("shortest_path", source, n), row("shortest_path", target, n)
+    A, weighted = read_weight("shortest_path", A, weight)
     parent = sssp_parents(A, s)[1] if weighted else bfs_parents(A, s)
     if parent.get(t) is None:  # synchronizes
         return None

@@ -28,7 +28,7 @@ def totals(
     weigh: Callable[[Any], Any],
     progress: Progress | None,
     *,
-    weights: bool = False,
+    weighted: bool = False,
 ) -> tuple[Vector, Vector, float]:
     """Return, for each of the vertices, how many vertices reach it, and the sum of the weights of their distances.
 
@@ -37,7 +37,7 @@ def totals(
 
     vertices : a sequence of rows, or None for all
     weigh : returns the weights of distances, a Vector or Matrix of float64
-    weights : whether the length of an edge is its value, which must not be negative, or 1
+    weighted : whether the length of an edge is its value, which must not be negative, or 1
     """
     n, report = A.nrows, reporter(name, progress)
     if vertices is None:
@@ -47,15 +47,15 @@ def totals(
     else:
         raise InvalidValue(f"{name}: vertices must be a sequence of rows, got {vertices!r}")
     unit = 1.0
-    if weights:
+    if weighted:
         check_weights(name, A, least=0)
         A, unit = bounded(A, max(n, 1) ** 3, dtype=A.dtype if A.dtype.kind == "f" else np.dtype(np.float64))
-    into = A if A.is_symmetric_structure and not weights else A.T
+    into = A if A.is_symmetric_structure and not weighted else A.T
     reached, total = (Vector(np.float64, n, device=A.device) for _ in range(2))
-    size = min(_SOURCES, max(_DISTANCES // max(n, 1), _LEAST)) if weights else _SOURCES
+    size = min(_SOURCES, max(_DISTANCES // max(n, 1), _LEAST)) if weighted else _SOURCES
     for first in range(0, chosen.size, size):
         group = chosen[first : first + size]
-        if weights:
+        if weighted:
             distance = sssp(into, group).dup(dtype=np.float64)
             reached(accum="second")[group] << distance.reduce_rowwise("count")
             total(accum="second")[group] << weigh(distance).reduce_rowwise("plus")

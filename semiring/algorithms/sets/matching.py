@@ -11,7 +11,7 @@ import numpy as np
 
 from semiring import Matrix, Vector, indexunary, ops, unary
 
-from ..checks import seed_of, undirected, weights
+from ..checks import Weight, read_weight, seed_of, undirected, weights
 from ..index_vectors import listed, positions
 from ..progress import Progress, reporter
 from ..randomness import thunk
@@ -23,18 +23,19 @@ _preference = unary.register_anonymous("ldexp(1.0, -2 * frexpe(1.5 * x))", "degr
 
 
 @ops.reports_memory
-def maximal_matching(A: Matrix, *, weighted: bool = False, seed: int = 0, progress: Progress | None = None) -> Vector:
+def maximal_matching(A: Matrix, *, weight: Weight = None, seed: int = 0, progress: Progress | None = None) -> Vector:
     """mate(v) = u and mate(u) = v for the edges of a matching to which no edge can be added.
 
     Parameters
     ----------
     A : Matrix, n x n, symmetric structure
         An entry is an edge.  Self-loops are ignored.
-    weighted : bool
-        Whether heavy edges are preferred: the weight of the matching is then at least half of the largest possible one,
-        if weights are positive.  A must be symmetric in its values too.  Otherwise values are not read.
+    weight : True or str, optional
+        True: edges of large values are preferred: the weight of the matching is at least half of the largest possible
+        one, if weights are positive.  A must be symmetric in its values too.  str: that field of records in place of
+        the value.  Default: values are not read, and all edges are alike.
     seed : int
-        Determines the order of edges, of those of equal weight if `weighted`.
+        Determines the order of edges, of those of equal weight with `weight`.
     progress : callable, optional
         ``progress(done, None)`` is called with the number of rounds after each one; an exception in it ends the
         computation.
@@ -48,14 +49,14 @@ def maximal_matching(A: Matrix, *, weighted: bool = False, seed: int = 0, progre
     DimensionMismatch
         If A is not square.
     InvalidValue
-        If it is not symmetric, a weight is NaN, or a seed is no integer.
+        If it is not symmetric, a weight is NaN, a seed is no integer, or `weight` no field.
     DomainMismatch
         For complex weights.
 
     Notes
     -----
     In each round every vertex points at its best neighbor, and edges that are pointed at from both ends are taken.
-    The best edge has the largest weight if `weighted`, and of several the largest random number / (degree(u)
+    The best edge has the largest weight, with `weight`, and of several the largest random number / (degree(u)
     degree(v))^2, with the degrees among the vertices that are left: ends of low degree are matched first, as they have
     few other partners.  The matching has at least half of the largest possible number of edges, 95% on sparse random
     graphs.  Cost O(n + the edges between unmatched vertices) a round; O(log n) rounds if few weights differ, more on
@@ -67,9 +68,10 @@ def maximal_matching(A: Matrix, *, weighted: bool = False, seed: int = 0, progre
     Examples
     --------
     >>> A = Matrix.from_coo([0, 1, 2], [1, 2, 3], [1, 5, 1], shape=(4, 4))
-    >>> sr.algorithms.maximal_matching(A.ewise_add(A.T, "any"), weighted=True).to_dict()
+    >>> sr.algorithms.maximal_matching(A.ewise_add(A.T, "any"), weight=True).to_dict()
     {1: 2, 2: 1}
     """
+    A, weighted = read_weight("maximal_matching", A, weight)
     n = undirected("maximal_matching", A, values=weighted)
     seed, report = seed_of("maximal_matching", seed), reporter("maximal_matching", progress)
     if weighted:

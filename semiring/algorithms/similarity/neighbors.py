@@ -18,7 +18,7 @@ import semiring as sr
 from semiring import Matrix, Vector, binary, ops, semiring
 from semiring.exceptions import DimensionMismatch, InvalidValue
 
-from ..checks import count, is_matrix, weights
+from ..checks import Weight, count, is_matrix, read_weight, weights
 from ..scaling import bounded, bounded_rows
 
 # Terms of the products of one block of rows: 64 Mi of at most 16 bytes are within 1 GiB.
@@ -65,7 +65,7 @@ def common_neighbors(A: Matrix, pairs: Matrix | None = None, *, k: int | None = 
 
 
 @ops.reports_memory
-def jaccard(A: Matrix, pairs: Matrix | None = None, *, k: int | None = None, weighted: bool = False) -> Matrix:
+def jaccard(A: Matrix, pairs: Matrix | None = None, *, k: int | None = None, weight: Weight = None) -> Matrix:
     """J(u, v) = |N(u) ∩ N(v)| / |N(u) ∪ N(v)|; weighted, sum(min(A(u, w), A(v, w))) / sum(max(A(u, w), A(v, w))).
 
     Parameters
@@ -75,7 +75,9 @@ def jaccard(A: Matrix, pairs: Matrix | None = None, *, k: int | None = None, wei
     pairs : Matrix, m x m, or None
         Compute only the pairs that it stores, (u, u) too.  None: every pair with a common neighbor.
     k : keep up to k entries of each row, the largest, of equal ones those with the smallest column; None: all
-    weighted : read the values of A, which must be finite and not negative; a missing entry counts as 0
+    weight : True or str, optional
+        True: read the values of A, which must be finite and not negative, where a missing entry counts as 0; str: that
+        field of records.  Default: values are not read, and every entry counts 1.
 
     Returns
     -------
@@ -98,6 +100,7 @@ def jaccard(A: Matrix, pairs: Matrix | None = None, *, k: int | None = None, wei
     {0: 1.0, 4: 0.5}
     """
     is_matrix("jaccard", A)
+    A, weighted = read_weight("jaccard", A, weight)
     if weighted:
         weights("jaccard", A, least=0, finite=True)
         A, _ = bounded(A.apply("identity[float64]").new(), 2 * A.nvals)
@@ -105,7 +108,7 @@ def jaccard(A: Matrix, pairs: Matrix | None = None, *, k: int | None = None, wei
 
 
 @ops.reports_memory
-def overlap(A: Matrix, pairs: Matrix | None = None, *, k: int | None = None, weighted: bool = False) -> Matrix:
+def overlap(A: Matrix, pairs: Matrix | None = None, *, k: int | None = None, weight: Weight = None) -> Matrix:
     """O(u, v) = |N(u) ∩ N(v)| / min(|N(u)|, |N(v)|); weighted, with sums of min(A(u, w), A(v, w)) and of the rows.
 
     Parameters
@@ -115,7 +118,9 @@ def overlap(A: Matrix, pairs: Matrix | None = None, *, k: int | None = None, wei
     pairs : Matrix, m x m, or None
         Compute only the pairs that it stores, (u, u) too.  None: every pair with a common neighbor.
     k : keep up to k entries of each row, the largest, of equal ones those with the smallest column; None: all
-    weighted : read the values of A, which must be finite and not negative
+    weight : True or str, optional
+        True: read the values of A, which must be finite and not negative; str: that field of records.
+        Default: values are not read, and every entry counts 1.
 
     Returns
     -------
@@ -136,6 +141,7 @@ def overlap(A: Matrix, pairs: Matrix | None = None, *, k: int | None = None, wei
     {0: 1.0, 4: 1.0}
     """
     is_matrix("overlap", A)
+    A, weighted = read_weight("overlap", A, weight)
     if weighted:
         weights("overlap", A, least=0, finite=True)
         A, _ = bounded(A.apply("identity[float64]").new(), 2 * A.nvals)
@@ -143,7 +149,7 @@ def overlap(A: Matrix, pairs: Matrix | None = None, *, k: int | None = None, wei
 
 
 @ops.reports_memory
-def cosine(A: Matrix, pairs: Matrix | None = None, *, k: int | None = None, weighted: bool = False) -> Matrix:
+def cosine(A: Matrix, pairs: Matrix | None = None, *, k: int | None = None, weight: Weight = None) -> Matrix:
     """S(u, v) = |N(u) ∩ N(v)| / sqrt(|N(u)| |N(v)|); weighted, the cosine of the angle between rows u and v.
 
     Parameters
@@ -153,7 +159,9 @@ def cosine(A: Matrix, pairs: Matrix | None = None, *, k: int | None = None, weig
     pairs : Matrix, m x m, or None
         Compute only the pairs that it stores, (u, u) too.  None: every pair with a common neighbor.
     k : keep up to k entries of each row, the largest, of equal ones those with the smallest column; None: all
-    weighted : read the values of A, which must be finite
+    weight : True or str, optional
+        True: read the values of A, which must be finite; str: that field of records.
+        Default: values are not read, and every entry counts 1.
 
     Returns
     -------
@@ -170,10 +178,11 @@ def cosine(A: Matrix, pairs: Matrix | None = None, *, k: int | None = None, weig
     Examples
     --------
     >>> A = Matrix.from_coo([0, 0, 1], [1, 2, 2], [3.0, 4.0, 2.0], nrows=3, ncols=3)
-    >>> sr.algorithms.cosine(A, weighted=True).to_dicts()
+    >>> sr.algorithms.cosine(A, weight=True).to_dicts()
     {0: {1: 0.8}, 1: {0: 0.8}}
     """
     is_matrix("cosine", A)
+    A, weighted = read_weight("cosine", A, weight)
     if weighted:
         weights("cosine", A, finite=True)
         A, _, norms = bounded_rows(A.apply("identity[float64]").new(), lambda M: M.apply("square"))

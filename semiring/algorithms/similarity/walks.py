@@ -18,7 +18,7 @@ import semiring as sr
 from semiring import Matrix, Vector, binary, indexunary, ops
 from semiring.exceptions import InvalidValue
 
-from ..checks import Vertex, Vertices, count, number, row, rows, seed_of, square, weights
+from ..checks import Vertex, Vertices, Weight, count, number, read_weight, row, rows, seed_of, square, weights
 from ..progress import Progress, reporter
 from ..randomness import thunk, uniform
 from ..scaling import bounded_rows
@@ -78,7 +78,7 @@ def random_walks(
     starts: Vector | Vertex | Vertices,
     length: int,
     *,
-    weighted: bool = False,
+    weight: Weight = None,
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Matrix:
@@ -90,8 +90,9 @@ def random_walks(
         An entry (u, v) is an edge from u to v.
     starts : a row or a name, several, or a full Vector of rows: one walk each
     length : the number of steps
-    weighted : draw a neighbor in proportion to the value of its edge, which must be finite and not negative; otherwise
-        values are not read, and all are drawn alike
+    weight : True or str, optional
+        True: draw a neighbor in proportion to the value of its edge, which must be finite and not negative; str: to
+        that field of its record.  Default: values are not read, and all are drawn alike.
     seed : the walks depend on it, on their numbers and on A alone
     progress : called as ``progress(done, total)`` after each step
 
@@ -117,7 +118,7 @@ def random_walks(
     >>> sr.algorithms.random_walks(A, [0, 1], 4).to_numpy().tolist()
     [[0, 1, 2, 0, 1], [1, 2, 0, 1, 2]]
     """
-    return _walks("random_walks", A, starts, length, weighted, seed, None, progress)
+    return _walks("random_walks", A, starts, length, weight, seed, None, progress)
 
 
 @ops.reports_memory
@@ -128,7 +129,7 @@ def node2vec_walks(
     *,
     p: float = 1.0,
     q: float = 1.0,
-    weighted: bool = False,
+    weight: Weight = None,
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Matrix:
@@ -144,7 +145,9 @@ def node2vec_walks(
     length : the number of steps
     p : return parameter, above 0: large values avoid going back
     q : in-out parameter, above 0: large values stay near, small ones explore
-    weighted : read the values of the edges, which must be finite and not negative; otherwise A(v, x) is 1
+    weight : True or str, optional
+        True: A(v, x) is the value of the edge, which must be finite and not negative; str: that field of its record.
+        Default: values are not read, and A(v, x) is 1.
     seed : the walks depend on it, on their numbers and on A alone
     progress : called as ``progress(done, total)`` after each step
 
@@ -175,7 +178,7 @@ def node2vec_walks(
     for name, value in (("p", p), ("q", q)):
         if not sys.float_info.min <= number("node2vec_walks", name, value) < np.inf:
             raise InvalidValue(f"node2vec_walks: {name} must be a positive number, got {value!r}")
-    return _walks("node2vec_walks", A, starts, length, weighted, seed, (1 / p, 1 / q), progress)
+    return _walks("node2vec_walks", A, starts, length, weight, seed, (1 / p, 1 / q), progress)
 
 
 def _walks(
@@ -183,7 +186,7 @@ def _walks(
     A: Matrix,
     starts: Any,
     length: int,
-    weighted: bool,
+    weight: Weight,
     seed: int,
     bias: tuple[float, float] | None,
     progress: Progress | None,
@@ -191,6 +194,7 @@ def _walks(
     n = square(name, A)
     length, seed, report = count(name, "length", length), seed_of(name, seed), reporter(name, progress)
     at = _starts(name, starts, n, A)
+    A, weighted = read_weight(name, A, weight)
     if weighted:
         weights(name, A, least=0, finite=True)
         A, _, _ = bounded_rows(A.dup(dtype=np.float64))

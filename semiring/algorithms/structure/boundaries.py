@@ -15,7 +15,7 @@ import numpy as np
 from semiring import Matrix, Vector, ops, semiring
 from semiring.exceptions import InvalidValue
 
-from ..checks import Vertices, each_row, is_many, square, vector
+from ..checks import Vertices, Weight, each_row, is_many, read_weight, square, vector
 from ..checks import weights as check_weights
 
 
@@ -86,18 +86,19 @@ def node_boundary(A: Matrix, vertices: Vector | Vertices) -> Vector:
 
 
 @ops.reports_memory
-def cut_size(A: Matrix, vertices: Vector | Vertices, *, weights: bool = False) -> float:
+def cut_size(A: Matrix, vertices: Vector | Vertices, *, weight: Weight = None) -> float:
     """Return the number, or the sum of weights, of the edges between the set and the other vertices.
 
     Parameters
     ----------
     A : Matrix, n x n
-        An entry (u, v) is an edge from u to v; where A equals its transpose (in structure, and with `weights` in
+        An entry (u, v) is an edge from u to v; where A equals its transpose (in structure, and with `weight` in
         values), A(u, v) and A(v, u) are one edge.
     vertices : Vector of size n, or a sequence of rows or names
         The set: a Vector's entries that are not 0.
-    weights : bool
-        Whether an edge counts as its value or as 1.
+    weight : True or str, optional
+        True: an edge counts as its value; str: as that field of its record.
+        Default: values are not read, and every edge counts 1.
 
     Returns
     -------
@@ -118,10 +119,11 @@ def cut_size(A: Matrix, vertices: Vector | Vertices, *, weights: bool = False) -
     3.0
     """
     inside, outside = _sides("cut_size", A, vertices)
-    if weights:
+    A, weighted = read_weight("cut_size", A, weight)
+    if weighted:
         check_weights("cut_size", A)
-    W = (A if weights else A.apply("one")).dup(dtype=np.float64)
-    undirected = A.is_symmetric_structure and (not weights or A.is_iso or A.isequal(A.T))
+    W = (A if weighted else A.apply("one")).dup(dtype=np.float64)
+    undirected = A.is_symmetric_structure and (not weighted or A.is_iso or A.isequal(A.T))
     crossing = inside.vxm(W, "plus_second").inner(outside, "plus_first").get(0.0)
     if not undirected:
         crossing += outside.vxm(W, "plus_second").inner(inside, "plus_first").get(0.0)

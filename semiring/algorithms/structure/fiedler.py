@@ -20,7 +20,7 @@ import numpy as np
 from semiring import Matrix, Vector, ops
 from semiring.exceptions import ConvergenceFailure, GraphProperty, InvalidValue
 
-from ..checks import count, number, seed_of, undirected
+from ..checks import Weight, count, number, read_weight, seed_of, undirected
 from ..checks import weights as check_weights
 from ..components import is_connected
 from ..progress import Progress, reporter
@@ -54,7 +54,7 @@ class Fiedler(NamedTuple):
 def fiedler_vector(
     A: Matrix,
     *,
-    weights: bool = False,
+    weight: Weight = None,
     tol: float = 1e-8,
     max_iter: int = 1000,
     seed: int = 0,
@@ -68,8 +68,9 @@ def fiedler_vector(
     ----------
     A : Matrix, n x n, symmetric
         An undirected, connected graph of two or more vertices.
-    weights : bool
-        Whether an edge counts as its value, which must be finite and positive, or as 1.
+    weight : True or str, optional
+        True: an edge counts as its value, which must be finite and positive; str: as that field of its record.
+        Default: values are not read, and every edge counts 1.
     tol : float
         The iteration ends when the norm of  L x - value x  is at most this share of the largest degree.
     max_iter : int, of the iteration
@@ -104,16 +105,17 @@ def fiedler_vector(
     >>> sorted(x.select(">", 0).to_dict()) in ([0, 1, 2], [3, 4, 5])
     True
     """
-    n = undirected("fiedler_vector", A, values=weights)
+    A, weighted = read_weight("fiedler_vector", A, weight)
+    n = undirected("fiedler_vector", A, values=weighted)
     bound, most = number("fiedler_vector", "tol", tol), count("fiedler_vector", "max_iter", max_iter)
     draw, report = seed_of("fiedler_vector", seed), reporter("fiedler_vector", progress)
-    if weights:
+    if weighted:
         check_weights("fiedler_vector", A, above=0, finite=True)
     if n < 2:
         raise InvalidValue(f"fiedler_vector: a graph of two vertices or more is needed, got {n}")
     if not is_connected(A):
         raise GraphProperty("fiedler_vector: the graph is not connected; connected_components(A) labels its parts")
-    W, unit = bounded(A, n**3, powers=2) if weights else (A.apply("one"), 1.0)
+    W, unit = bounded(A, n**3, powers=2) if weighted else (A.apply("one"), 1.0)
     L, degrees = laplacian(W.dup(dtype=np.float64))
     scale, largest = degrees.apply("minv").new(), float(degrees.reduce("max").value)
     x = _normalized(uniform(n, draw, device=A.device))

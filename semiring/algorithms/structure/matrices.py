@@ -8,7 +8,7 @@ import numpy as np
 
 from semiring import Matrix, Vector, ops, unary
 
-from ..checks import number, square
+from ..checks import Weight, number, read_weight, square
 from ..checks import weights as check_weights
 from ..scaling import bounded
 
@@ -97,15 +97,16 @@ def laplacian(
 
 
 @ops.reports_memory
-def modularity_matrix(A: Matrix, *, weights: bool = False, resolution: float = 1.0) -> Matrix:
+def modularity_matrix(A: Matrix, *, weight: Weight = None, resolution: float = 1.0) -> Matrix:
     """B(u, v) = A(u, v) - resolution leave(u) enter(v) / m, with the sums of rows and columns, and m of all weights.
 
     Parameters
     ----------
     A : Matrix, n x n
         An entry (u, v) is an edge from u to v; an undirected graph has each in both directions.
-    weights : bool
-        Whether an edge counts as its value, which must be finite, or as 1.
+    weight : True or str, optional
+        True: an edge counts as its value, which must be finite; str: as that field of its record.
+        Default: values are not read, and every edge counts 1.
     resolution : float
 
     Returns
@@ -131,9 +132,10 @@ def modularity_matrix(A: Matrix, *, weights: bool = False, resolution: float = 1
     """
     n = square("modularity_matrix", A)
     factor = number("modularity_matrix", "resolution", resolution)
-    if weights:
+    A, weighted = read_weight("modularity_matrix", A, weight)
+    if weighted:
         check_weights("modularity_matrix", A, finite=True)
-    W, unit = bounded(A, n * n, powers=2) if weights else (A.apply("one"), 1.0)
+    W, unit = bounded(A, n * n, powers=2) if weighted else (A.apply("one"), 1.0)
     W = W.dup(dtype=np.float64)
     total = float(W.reduce_scalar("plus").get(0.0))
     leave, enter = (Vector.full(0.0, n, device=A.device) for _ in range(2))
@@ -166,7 +168,7 @@ class Incidence(NamedTuple):
 
 
 @ops.reports_memory
-def incidence_matrix(A: Matrix, *, oriented: bool = False, weights: bool = False) -> Incidence:
+def incidence_matrix(A: Matrix, *, oriented: bool = False, weight: Weight = None) -> Incidence:
     """E(u, e) = E(v, e) = 1 for the e-th edge (u, v); oriented, E(u, e) = -1.
 
     Parameters
@@ -175,13 +177,14 @@ def incidence_matrix(A: Matrix, *, oriented: bool = False, weights: bool = False
         An entry (u, v) is an edge from u to v.  Of a symmetric structure, (u, v) and (v, u) are one edge, with the
         weight of the one with u < v.  Self-loops are ignored.
     oriented : bool
-    weights : bool
-        Multiply the entries by the weight of the edge.
+    weight : True or str, optional
+        True: multiply the entries by the value of the edge; str: by that field of its record.
+        Default: values are not read.
 
     Returns
     -------
     Incidence
-        The edges are in the order of their rows, then columns; the matrix is int8, or with `weights` float64.
+        The edges are in the order of their rows, then columns; the matrix is int8, or with `weight` float64.
 
     Raises
     ------
@@ -199,7 +202,8 @@ def incidence_matrix(A: Matrix, *, oriented: bool = False, weights: bool = False
     [[-1, 0], [1, -1], [0, 1]]
     """
     n = square("incidence_matrix", A)
-    if weights:
+    A, weighted = read_weight("incidence_matrix", A, weight)
+    if weighted:
         check_weights("incidence_matrix", A)
     tails, heads, values = _edges(A)
     m, numbers = tails.size, ops.singletons(Vector(bool, tails.size, device=A.device)).to_dense()
@@ -209,7 +213,7 @@ def incidence_matrix(A: Matrix, *, oriented: bool = False, weights: bool = False
         for ends, value in ((tails, -1 if oriented else 1), (heads, 1))
     )
     made = at_tails.ewise_add(at_heads, "plus").new()
-    if weights:
+    if weighted:
         made = made.dup(dtype=np.float64).ewise_mult(values.dup(dtype=np.float64), "times").new()
     return Incidence(made, tails, heads)
 

@@ -30,6 +30,8 @@ _METAVARS = {
     "matrix": "FILE",
 }
 _FLOATS = ("float32", "float64")
+# What `weight=True` means.
+_TRUE = re.compile(r"True: (.*?)[;.] str:")
 # Types that the placeholder of an option shows already.
 _PLAIN = re.compile(r"(?:int|float|str|bool|callable)(?:, optional|, or None)?")
 
@@ -70,8 +72,10 @@ def options_of(function: Callable[..., Any]) -> list[Option] | None:
 
 
 def _kind(parameter: inspect.Parameter) -> str | None:
-    """Return a key of `_METAVARS`, ``bool``, ``dtype`` or ``progress``; None for what a command line cannot give."""
+    """Return a key of `_METAVARS`, ``bool``, ``weight``, ``dtype`` or ``progress``; None for what has no option."""
     words = [word.strip() for word in str(parameter.annotation).split("|")]
+    if words == ["Weight"]:
+        return "weight"
     if parameter.name in _VERTICES:
         return "vertices"
     if parameter.name in _VERTEX and "Vertex" in words:
@@ -117,6 +121,11 @@ def add_option(group: Any, option: Option) -> None:
             dest=f"p_{option.name}",
             help=described,
         )
+        return
+    if option.kind == "weight":  # a switch: an option with or without a field could take FILE for its field
+        found = _TRUE.search(described)
+        text = found[1] if found else "read the values as weights"
+        group.add_argument(option.flag, action="store_true", dest=f"p_{option.name}", help=text)
         return
     source = option.kind == "vertex" and option.name == "source" and option.required
     default = MAX_DEGREE if source else option.default

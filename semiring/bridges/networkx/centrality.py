@@ -88,7 +88,7 @@ def _lengths(G: Graph, weight: Any) -> dict[str, Any]:
         return {"A": G.structure}
     if lengths.size and not 0 < lengths.min() <= lengths.max() < np.inf:
         raise refuse("betweenness with lengths that are not positive, or infinite")
-    return {"A": G.matrix(weight, "min"), "weights": True}
+    return {"A": G.matrix(weight, "min"), "weight": True}
 
 
 def _sample(G: Graph, k: int, seed: Any) -> list[int]:
@@ -195,7 +195,7 @@ def eigenvector_centrality(
     return _converged(
         G,
         lambda: sr.eigenvector_centrality(
-            G.matrix(weight), weights=G.weights(weight) is not None, start=start, tol=tol, max_iter=max_iter
+            G.matrix(weight), weight=G.weights(weight) is not None, start=start, tol=tol, max_iter=max_iter
         ),
         max_iter,
     )
@@ -227,7 +227,7 @@ def katz_centrality(
     return _converged(
         G,
         lambda: sr.katz_centrality(
-            G.matrix(weight), alpha, bias, weights=G.weights(weight) is not None, normalized=normalized, start=start,
+            G.matrix(weight), alpha, bias, weight=G.weights(weight) is not None, normalized=normalized, start=start,
             tol=tol, max_iter=max_iter,
         ),
         max_iter,

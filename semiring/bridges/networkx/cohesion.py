@@ -75,7 +75,7 @@ def _clustering(G: Graph, weight: Any) -> Vector:
     if weighted and G.loops:
         raise refuse("weighted clustering of a graph with self-loops")  # NetworkX divides by their weights too
     A = G.matrix(weight) if weighted else G.structure
-    found: Vector = left_to_networkx(lambda: sr.clustering(A, weighted=weighted))
+    found: Vector = left_to_networkx(lambda: sr.clustering(A, weight=weighted))
     return found
 
 

@@ -144,7 +144,7 @@ def katz_centrality_numpy(
     try:
         x = left_to_networkx(
             lambda: sr.katz_centrality(
-                G.matrix(weight), alpha, bias, weights=weighted, normalized=False, tol=_NEGLIGIBLE, max_iter=1000
+                G.matrix(weight), alpha, bias, weight=weighted, normalized=False, tol=_NEGLIGIBLE, max_iter=1000
             )
         ).to_numpy()
     except ConvergenceFailure as failure:

@@ -232,7 +232,7 @@ def _rest(G: Graph, slots: NDArray[np.bool_], values: NDArray[Any] | None = None
 
 def _central(A: Matrix, weighted: bool) -> Matrix:
     found: Matrix = left_to_networkx(
-        lambda: sr.edge_betweenness_centrality(A, weights=weighted, normalized=False, directed=False)
+        lambda: sr.edge_betweenness_centrality(A, weight=weighted, normalized=False, directed=False)
     )
     return found
 

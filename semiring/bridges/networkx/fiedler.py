@@ -40,7 +40,7 @@ def _fiedler(A: Matrix, normalized: bool, tol: float, method: str, seed: Any) ->
     if method not in _METHODS:
         raise nx.NetworkXError(f"unknown method {method!r}.")
     try:
-        return sr.fiedler_vector(A, weights=True, tol=tol, seed=_seed(create_random_state(seed)))
+        return sr.fiedler_vector(A, weight=True, tol=tol, seed=_seed(create_random_state(seed)))
     except ConvergenceFailure as failure:
         raise refuse("an eigenvector that more iterations are needed for") from failure
 

@@ -48,7 +48,7 @@ def pagerank(
                 n * tol,
                 max_iter,
                 personalization=seeds,
-                weights=weighted,
+                weight=weighted,
                 start=None if nstart is None else as_vector(G, nstart),
                 dangling=None if dangling is None else as_vector(G, dangling),
             )
@@ -78,7 +78,7 @@ def google_matrix(
     weighted = G.weights(weight) is not None or G.is_multigraph()
     A = G.matrix(weight) if weighted else G.structure
     made = left_to_networkx(
-        lambda: sr.google_matrix(A, alpha, personalization=given[0], weights=weighted, dangling=given[1])
+        lambda: sr.google_matrix(A, alpha, personalization=given[0], weight=weighted, dangling=given[1])
     )
     array = np.asarray(made.to("cpu").to_dense(0.0))
     order = None if nodelist is None else [G.row(node) for node in nodelist]
@@ -102,7 +102,7 @@ def hits(
     weighted = G.weights("weight") is not None or G.is_multigraph()
     try:
         hubs, authorities = left_to_networkx(
-            lambda: sr.hits(G.matrix("weight"), weights=weighted, start=start, tol=tol, max_iter=_STEPS * max_iter)
+            lambda: sr.hits(G.matrix("weight"), weight=weighted, start=start, tol=tol, max_iter=_STEPS * max_iter)
         )
     except ConvergenceFailure as failure:
         raise nx.PowerIterationFailedConvergence(max_iter) from failure

@@ -57,7 +57,7 @@ def all_pairs_shortest_path(G: Graph, cutoff: float | None = None) -> Iterator[t
 def bidirectional_shortest_path(G: Graph, source: Node, target: Node) -> list[Node]:
     """Return a shortest path."""
     start, end = G.row(source, f"Source {source} is not in G"), G.row(target, f"Target {target} is not in G")
-    found = sr.shortest_path(G.structure, start, end, weighted=False)
+    found = sr.shortest_path(G.structure, start, end)
     if found is None:
         raise nx.NetworkXNoPath(f"No path between {source} and {target}.")
     return G.labels(found)
@@ -74,7 +74,7 @@ def has_path(G: Graph, source: Node, target: Node) -> bool:
 def efficiency(G: Graph, u: Node, v: Node) -> float:
     """Return 1 / distance; 0 without a path."""
     start, end = G.row(u, f"Source {u} is not in G"), G.row(v, f"Target {v} is not in G")
-    found = sr.shortest_path(G.structure, start, end, weighted=False)
+    found = sr.shortest_path(G.structure, start, end)
     return 0 if found is None else 1 / (len(found) - 1)
 
 

@@ -25,7 +25,7 @@ by_unique = pytest.mark.parametrize("graph", [GRAPHS[name] for name in UNIQUE], 
 @by_unique
 def test_eigenvector(graph: Any, weight: str | None) -> None:
     A = matrix(graph, "weight")
-    found = host(eigenvector_centrality(A, weights=weight is not None, tol=1e-12, max_iter=5000))
+    found = host(eigenvector_centrality(A, weight=weight is not None, tol=1e-12, max_iter=5000))
     expected = listed(nx.eigenvector_centrality(graph, weight=weight, tol=1e-12, max_iter=5000))
     np.testing.assert_allclose(found, expected, atol=1e-8)
     dense = nx.to_numpy_array(graph, weight=weight)
@@ -53,11 +53,11 @@ def test_katz(graph: Any, weight: str | None) -> None:
     beta = np.arange(n) % 3
     for normalized in (True, False):
         expected = np.linalg.solve(np.eye(n) - alpha * dense.T, np.ones(n))
-        found = host(katz_centrality(A, alpha, weights=weight is not None, normalized=normalized, tol=1e-12))
+        found = host(katz_centrality(A, alpha, weight=weight is not None, normalized=normalized, tol=1e-12))
         np.testing.assert_allclose(found, expected / (np.linalg.norm(expected) if normalized else 1), atol=1e-8)
     given = sr.Vector.from_dense(beta) if beta.any() else sr.Vector.from_dense(beta + 1)
     expected = np.linalg.solve(np.eye(n) - alpha * dense.T, given.to_numpy())
-    found = host(katz_centrality(A, alpha, given, weights=weight is not None, normalized=False, tol=1e-12))
+    found = host(katz_centrality(A, alpha, given, weight=weight is not None, normalized=False, tol=1e-12))
     np.testing.assert_allclose(found, expected, atol=1e-8)
 
 
@@ -76,17 +76,17 @@ def test_hits(name: str, weight: str | None) -> None:
     graph = GRAPHS[name]
     A, dense = matrix(graph, "weight"), nx.to_numpy_array(graph, nodelist=range(len(graph)), weight=weight)
     if name == "star":  # the hub and the leaves are two singular vectors; the start mixes them
-        found = hits(A, weights=weight is not None)
+        found = hits(A, weight=weight is not None)
         np.testing.assert_allclose(
             dense.T @ dense @ host(found.authorities), host(found.authorities) * (dense[0] @ dense[0])
         )
         return
-    hubs, authorities = hits(A, weights=weight is not None, tol=1e-12, max_iter=5000)
+    hubs, authorities = hits(A, weight=weight is not None, tol=1e-12, max_iter=5000)
     left, values, right = np.linalg.svd(dense)
     assert values[0] > values[1] * (1 + 1e-3)
     for found, expected in ((hubs, left[:, 0]), (authorities, right[0])):
         np.testing.assert_allclose(host(found), np.abs(expected) / np.abs(expected).sum(), atol=1e-6)
-    largest = hits(A, weights=weight is not None, normalized=False)
+    largest = hits(A, weight=weight is not None, normalized=False)
     assert host(largest.hubs).max() == host(largest.authorities).max() == 1
     if weight is None:
         expected = nx.hits(graph.__class__(graph.edges))
@@ -122,7 +122,7 @@ def test_pagerank_of_networkx(graph: Any, weight: str | None) -> None:
                     name: None if rows is None else chosen(n, rows)
                     for name, rows in (("personalization", personalization), ("dangling", dangling), ("start", first))
                 }
-                found = pagerank(A, tol=1e-13, max_iter=1000, weights=weight is not None, **given)
+                found = pagerank(A, tol=1e-13, max_iter=1000, weight=weight is not None, **given)
                 np.testing.assert_allclose(host(found), listed(expected), atol=1e-10)
 
 
@@ -132,7 +132,7 @@ def test_pagerank_of_many_seeds(graph: Any, weight: str | None) -> None:
     A, n = matrix(graph, "weight"), len(graph)
     seeds = sr.Matrix.from_coo([0, 1, 1, 2], [4, 0, 3, 2], [3, 1, 2, 0.5], shape=(3, n))
     for dangling in (None, "drop", chosen(n, {1: 1.0, 5: 3.0})):
-        options = {"tol": 1e-13, "max_iter": 1000, "weights": weight is not None, "dangling": dangling}
+        options = {"tol": 1e-13, "max_iter": 1000, "weight": weight is not None, "dangling": dangling}
         found = pagerank(A, personalization=seeds, **options)
         assert found.shape == (3, n)
         for row, one in enumerate((4, chosen(n, {0: 1.0, 3: 2.0}), 2)):
@@ -145,7 +145,7 @@ def test_pagerank_of_igraph(graph: Any) -> None:
     other = igraph.Graph(n=len(graph), edges=list(graph.edges), directed=graph.is_directed())
     weights = [data["weight"] for _, _, data in graph.edges(data=True)]
     A = matrix(graph, "weight")
-    found = host(pagerank(A, weights=True, tol=1e-13, max_iter=1000))
+    found = host(pagerank(A, weight=True, tol=1e-13, max_iter=1000))
     np.testing.assert_allclose(found, other.pagerank(weights=weights), atol=1e-8)
 
 
@@ -171,9 +171,9 @@ def test_dropped_mass_as_in_gap() -> None:
 def test_weights_of_all_types() -> None:
     graph = GRAPHS["directed-drawn"]
     A = matrix(graph, "weight")
-    expected = host(pagerank(A, weights=True))
+    expected = host(pagerank(A, weight=True))
     for dtype in (np.uint8, np.int32, np.float32, np.float64):
-        np.testing.assert_allclose(host(pagerank(A.dup(dtype=dtype), weights=True)), expected, rtol=1e-6)
+        np.testing.assert_allclose(host(pagerank(A.dup(dtype=dtype), weight=True)), expected, rtol=1e-6)
 
 
 @pytest.mark.wide
@@ -181,9 +181,9 @@ def test_float32() -> None:
     A = matrix(GRAPHS["karate"], "weight")
     for call in (eigenvector_centrality, katz_centrality, pagerank):
         options = {"alpha": 0.02} if call is katz_centrality else {}
-        found = call(A, weights=True, tol=1e-4, dtype=np.float32, **options)
+        found = call(A, weight=True, tol=1e-4, dtype=np.float32, **options)
         assert found.dtype == np.float32
-        np.testing.assert_allclose(host(found), host(call(A, weights=True, tol=1e-4, **options)), rtol=1e-3)
+        np.testing.assert_allclose(host(found), host(call(A, weight=True, tol=1e-4, **options)), rtol=1e-3)
 
 
 def test_progress_and_failure() -> None:
@@ -209,11 +209,11 @@ def test_bad_graphs(call: Any) -> None:
     with pytest.raises(DimensionMismatch, match="square"):
         call(sr.Matrix(bool, 2, 3))
     with pytest.raises(InvalidValue, match="negative"):
-        call(sr.Matrix.from_coo([0], [1], [-1.0], shape=(3, 3)), weights=True)
+        call(sr.Matrix.from_coo([0], [1], [-1.0], shape=(3, 3)), weight=True)
     with pytest.raises(InvalidValue, match="NaN"):
-        call(sr.Matrix.from_coo([0], [1], [np.nan], shape=(3, 3)), weights=True)
+        call(sr.Matrix.from_coo([0], [1], [np.nan], shape=(3, 3)), weight=True)
     with pytest.raises(DomainMismatch, match="real"):
-        call(sr.Matrix.from_coo([0], [1], [1j], shape=(3, 3)), weights=True)
+        call(sr.Matrix.from_coo([0], [1], [1j], shape=(3, 3)), weight=True)
     with pytest.raises(DomainMismatch, match="float32"):
         call(sr.Matrix(bool, 3, 3), dtype=int)
     with pytest.raises(InvalidValue, match="tol"):

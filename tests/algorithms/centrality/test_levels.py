@@ -107,7 +107,7 @@ def test_degrees(graph: Any) -> None:
         np.testing.assert_allclose(host(out_degree_centrality(A)), listed(nx.out_degree_centrality(graph)))
     for direction, view in wanted.items():
         assert host(degrees(A, direction)).tolist() == [view(v) for v in range(n)]
-        weighted = host(degrees(A, direction, weights=True))
+        weighted = host(degrees(A, direction, weight=True))
         np.testing.assert_allclose(weighted, [view(v, weight="weight") for v in range(n)])
     np.testing.assert_allclose(host(degree_centrality(A)), listed(nx.degree_centrality(graph)))
 
@@ -116,8 +116,8 @@ def test_types_and_weights_of_degrees() -> None:
     A = sr.Matrix.from_coo([0, 0, 1], [0, 1, 1], np.array([200, 100, 255], np.uint8), shape=(2, 2))
     assert degrees(A).dtype == np.int64
     assert degrees(A, "in").to_numpy().tolist() == [1, 2]
-    assert degrees(A, weights=True).to_numpy().tolist() == [300.0, 255.0]
-    assert degrees(A > 1000, weights=True).to_numpy().tolist() == [0.0, 0.0]
+    assert degrees(A, weight=True).to_numpy().tolist() == [300.0, 255.0]
+    assert degrees(A > 1000, weight=True).to_numpy().tolist() == [0.0, 0.0]
 
 
 @pytest.mark.parametrize(
@@ -130,9 +130,9 @@ def test_types_and_weights_of_degrees() -> None:
         (lambda: closeness_centrality(sr.Matrix(bool, 3, 3), progress=3), InvalidValue, "progress"),
         (lambda: degrees(sr.Matrix(bool, 2, 3)), DimensionMismatch, "square"),
         (lambda: degrees(sr.Matrix(bool, 3, 3), "up"), InvalidValue, "direction"),
-        (lambda: degrees(sr.Matrix(complex, 3, 3), weights=True), DomainMismatch, "real"),
+        (lambda: degrees(sr.Matrix(complex, 3, 3), weight=True), DomainMismatch, "real"),
         (
-            lambda: degrees(sr.Matrix.from_coo([0], [1], [np.nan], shape=(3, 3)), weights=True),
+            lambda: degrees(sr.Matrix.from_coo([0], [1], [np.nan], shape=(3, 3)), weight=True),
             InvalidValue,
             "NaN",
         ),

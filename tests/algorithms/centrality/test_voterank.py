@@ -70,11 +70,11 @@ def test_google_matrix(codec: str | None) -> None:
     for weight in (None, "weight"):
         A = sr.io.from_networkx(G, weight=weight)
         A = A if codec is None else A.compress(codec)
-        plain = google_matrix(A, weights=weight is not None)
+        plain = google_matrix(A, weight=weight is not None)
         np.testing.assert_allclose(plain.to("cpu").to_dense(), nx.google_matrix(G, weight=weight), rtol=1e-12)
-        other = google_matrix(A, 0.5, weights=weight is not None, **vectors)
+        other = google_matrix(A, 0.5, weight=weight is not None, **vectors)
         np.testing.assert_allclose(other.to("cpu").to_dense(), nx.google_matrix(G, 0.5, weight=weight, **given))
-        rank = pagerank(A, 0.5, 1e-12, weights=weight is not None, **vectors)
+        rank = pagerank(A, 0.5, 1e-12, weight=weight is not None, **vectors)
         assert rank.vxm(other, "plus_times").isclose(rank, abs_tol=1e-10)
     assert google_matrix(A, dtype="float32").dtype == np.float32
 
@@ -94,4 +94,4 @@ def test_bad_input() -> None:
     with pytest.raises(DimensionMismatch, match="dangling"):
         google_matrix(A, dangling=Vector.full(1.0, 4))
     with pytest.raises(InvalidValue, match="negative"):
-        google_matrix(A.apply("second", right=-1.0), weights=True)
+        google_matrix(A.apply("second", right=-1.0), weight=True)

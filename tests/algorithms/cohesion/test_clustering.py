@@ -51,9 +51,9 @@ def test_weighted_clustering(present: Array, dtype: str) -> None:
         expected = [0.0] * n
     else:
         expected = ordered(nx.clustering(digraph(present, weights), weight="weight"), n)
-    found = sr.algorithms.clustering(A, weighted=True)
+    found = sr.algorithms.clustering(A, weight=True)
     np.testing.assert_allclose(dense(found, np.nan), expected, rtol=1e-9, atol=1e-12)
-    mean = sr.algorithms.average_clustering(A, weighted=True)
+    mean = sr.algorithms.average_clustering(A, weight=True)
     assert mean == pytest.approx(np.mean(expected), rel=1e-9, abs=1e-12)
 
 
@@ -85,8 +85,8 @@ def test_weights_out_of_range() -> None:
     present = UNDIRECTED["cycle"]
     for value, message in ((-1.0, "must not be negative"), (np.nan, "NaN")):
         with pytest.raises(InvalidValue, match=f"clustering: .*{message}"):
-            sr.algorithms.clustering(matrix(present, np.full(present.shape, value)), weighted=True)
+            sr.algorithms.clustering(matrix(present, np.full(present.shape, value)), weight=True)
     with pytest.raises(DomainMismatch, match="clustering: weights are real"):
-        sr.algorithms.clustering(matrix(present, np.full(present.shape, 1j)), weighted=True)
+        sr.algorithms.clustering(matrix(present, np.full(present.shape, 1j)), weight=True)
     unread = sr.algorithms.clustering(matrix(present, np.full(present.shape, np.nan)))
     assert unread.reduce("plus").get(0) == 0

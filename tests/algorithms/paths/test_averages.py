@@ -34,14 +34,14 @@ def test_sums_of_distances(graph: Any, weighted: bool) -> None:
     D = distances(graph, weighted=weighted)
     off = D[~np.eye(n, dtype=bool)]
     total = off.sum() / (1 if graph.is_directed() and n > 1 else 2)
-    assert algorithms.wiener_index(A, weights=weighted) == pytest.approx(total)
-    assert algorithms.global_efficiency(A, weights=weighted) == pytest.approx(np.mean(1 / off) if n > 1 else 0.0)
+    assert algorithms.wiener_index(A, weight=weighted) == pytest.approx(total)
+    assert algorithms.global_efficiency(A, weight=weighted) == pytest.approx(np.mean(1 / off) if n > 1 else 0.0)
     if np.isfinite(off).all():
-        found = algorithms.average_shortest_path_length(A, weights=weighted)
+        found = algorithms.average_shortest_path_length(A, weight=weighted)
         assert found == pytest.approx(off.mean() if n > 1 else 0.0)
     else:
         with pytest.raises(GraphProperty, match="does not reach"):
-            algorithms.average_shortest_path_length(A, weights=weighted)
+            algorithms.average_shortest_path_length(A, weight=weighted)
 
 
 def test_networkx_and_igraph_name_the_same() -> None:
@@ -51,8 +51,8 @@ def test_networkx_and_igraph_name_the_same() -> None:
     for weight in (None, "weight"):
         weighted = weight is not None
         mean = nx.average_shortest_path_length(graph, weight=weight)
-        assert algorithms.average_shortest_path_length(A, weights=weighted) == pytest.approx(mean)
-        assert algorithms.wiener_index(A, weights=weighted) == pytest.approx(nx.wiener_index(graph, weight=weight))
+        assert algorithms.average_shortest_path_length(A, weight=weighted) == pytest.approx(mean)
+        assert algorithms.wiener_index(A, weight=weighted) == pytest.approx(nx.wiener_index(graph, weight=weight))
     assert algorithms.average_shortest_path_length(A) == pytest.approx(other.average_path_length())
     assert algorithms.global_efficiency(A) == pytest.approx(nx.global_efficiency(graph))
 
@@ -89,14 +89,14 @@ def test_groups_of_neighborhoods_and_storage_kinds(monkeypatch: pytest.MonkeyPat
 @by_some
 def test_weighted_closeness(graph: Any) -> None:
     A = matrix(graph, "weight")
-    close, harmonic = algorithms.closeness_centrality(A, weights=True), algorithms.harmonic_centrality(A, weights=True)
+    close, harmonic = algorithms.closeness_centrality(A, weight=True), algorithms.harmonic_centrality(A, weight=True)
     np.testing.assert_allclose(host(close), list(nx.closeness_centrality(graph, distance="weight").values()))
     np.testing.assert_allclose(host(harmonic), list(nx.harmonic_centrality(graph, distance="weight").values()))
     other = igraph.Graph(n=len(graph), edges=list(graph.edges), directed=graph.is_directed())
     weights = [data["weight"] for _, _, data in graph.edges(data=True)]
     theirs = np.array(other.closeness(mode="in", weights=weights))
     np.testing.assert_allclose(
-        host(algorithms.closeness_centrality(A, weights=True, wf_improved=False)), np.nan_to_num(theirs), atol=1e-12
+        host(algorithms.closeness_centrality(A, weight=True, wf_improved=False)), np.nan_to_num(theirs), atol=1e-12
     )
 
 
@@ -111,11 +111,11 @@ def test_weights_are_checked() -> None:
     ):
         name = call.__name__
         with pytest.raises(InvalidValue, match=f"{name}: weights must not be negative, got -2"):
-            call(A, weights=True)
+            call(A, weight=True)
         with pytest.raises(InvalidValue, match=f"{name}: a weight is NaN"):
-            call(A.apply("times", right=np.nan).new(), weights=True)
+            call(A.apply("times", right=np.nan).new(), weight=True)
         with pytest.raises(DomainMismatch, match=name):
-            call(A.dup(complex), weights=True)
+            call(A.dup(complex), weight=True)
         with pytest.raises(DimensionMismatch, match=name):
             call(Matrix(float, 2, 3))
         with pytest.raises(InvalidValue, match=f"{name}: progress"):
@@ -123,7 +123,7 @@ def test_weights_are_checked() -> None:
     none = Matrix(float, 3, 3)
     assert algorithms.global_efficiency(none) == 0
     assert algorithms.wiener_index(none) == math.inf
-    assert algorithms.harmonic_centrality(A.apply("times", right=0.0).new(), weights=True).to_dict() == {
+    assert algorithms.harmonic_centrality(A.apply("times", right=0.0).new(), weight=True).to_dict() == {
         0: 0,
         1: 0,
         2: 0,

@@ -74,7 +74,7 @@ def test_predecessors_are_a_tree_of_shortest_paths(S: Any) -> None:
     for v, u in p.items():
         assert v == 0 or d[v] == d[u] + S[u, v]
     for target in (0, n // 3, n - 1):
-        route = algorithms.shortest_path(A, 0, target)
+        route = algorithms.shortest_path(A, 0, target, weight=True)
         assert (route is not None) == (target in d) == algorithms.has_path(A, 0, target)
         if route is not None:
             assert (route[0], route[-1]) == (0, target)
@@ -99,15 +99,15 @@ def test_edges_of_weight_zero_make_no_cycle_of_predecessors() -> None:
     distance, parent = algorithms.sssp_parents(A, 0)
     assert distance.to_dict() == dict.fromkeys(range(5), 0.0)
     assert parent.to_dict() == {0: 0, 1: 0, 2: 1, 3: 2, 4: 3}
-    assert algorithms.shortest_path(A, 0, 4) == [0, 1, 2, 3, 4]
+    assert algorithms.shortest_path(A, 0, 4, weight=True) == [0, 1, 2, 3, 4]
 
 
 def test_the_fewest_edges() -> None:
     A = Matrix.from_coo([0, 0, 1], [1, 2, 2], [1, 9, 2], shape=(4, 4))
-    assert algorithms.shortest_path(A, 0, 2) == [0, 1, 2]
-    assert algorithms.shortest_path(A, 0, 2, weighted=False) == [0, 2]
-    assert algorithms.shortest_path(A, 0, 3) is None
-    assert algorithms.shortest_path(A, 3, 3) == [3]
+    assert algorithms.shortest_path(A, 0, 2, weight=True) == [0, 1, 2]
+    assert algorithms.shortest_path(A, 0, 2) == [0, 2]
+    assert algorithms.shortest_path(A, 0, 3, weight=True) is None
+    assert algorithms.shortest_path(A, 3, 3, weight=True) == [3]
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -264,6 +264,6 @@ def test_compressed(codec: str) -> None:
     A = matrix(S, np.int64)
     C = A.compress(codec)
     assert algorithms.sssp(C, 0).isequal(algorithms.sssp(A, 0))
-    assert algorithms.shortest_path(C, 0, 5) is not None
+    assert algorithms.shortest_path(C, 0, 5, weight=True) is not None
     assert algorithms.widest_paths(C, 0).isequal(algorithms.widest_paths(A, 0))
     assert sr.algorithms.sssp_parents(C, 0)[0].isequal(algorithms.sssp(A, 0))

@@ -63,7 +63,7 @@ def test_distances(graph: Any) -> None:
         assert distance.to_dict() == expected[source]
         assert parent.to_dict().keys() == expected[source].keys()
         for target in graph:
-            path = alg.shortest_path(A, source, target)
+            path = alg.shortest_path(A, source, target, weight=True)
             assert (path is None) == (target not in expected[source])
             if path is not None:
                 assert (path[0], path[-1]) == (source, target)
@@ -94,16 +94,16 @@ def test_means_of_distances(graph: Any) -> None:
         ),
         (alg.harmonic_centrality, {}, nx.harmonic_centrality(graph, distance="weight")),
     ):
-        found = function(A, weights=True, **options).to_dict()
+        found = function(A, weight=True, **options).to_dict()
         assert found == pytest.approx(other)
     inverses = [1 / d for _, row in nx.all_pairs_dijkstra_path_length(graph) for d in row.values() if d]
-    assert alg.global_efficiency(A, weights=True) == pytest.approx(sum(inverses) / (n * (n - 1)))
-    assert alg.wiener_index(A, weights=True) == nx.wiener_index(graph, weight="weight") == INF
+    assert alg.global_efficiency(A, weight=True) == pytest.approx(sum(inverses) / (n * (n - 1)))
+    assert alg.wiener_index(A, weight=True) == nx.wiener_index(graph, weight="weight") == INF
     if graph.is_directed():
         with pytest.raises(GraphProperty, match="does not reach"):
-            alg.average_shortest_path_length(A, weights=True)
+            alg.average_shortest_path_length(A, weight=True)
     else:
-        assert alg.average_shortest_path_length(A, weights=True) == INF
+        assert alg.average_shortest_path_length(A, weight=True) == INF
         assert nx.average_shortest_path_length(graph, weight="weight") == INF
 
 
@@ -119,10 +119,10 @@ def test_betweenness(graph: Any) -> None:
         data["weight"] = min(data["weight"], 1000.0)
     compared = [large, graph] if graph.is_directed() else [large]
     for options in ({}, {"normalized": False}, {"endpoints": True}):
-        found = alg.betweenness_centrality(A, weights=True, **options).to_dict()
+        found = alg.betweenness_centrality(A, weight=True, **options).to_dict()
         for other in compared:
             assert found == pytest.approx(nx.betweenness_centrality(other, weight="weight", **options))
-    found = alg.edge_betweenness_centrality(A, weights=True)
+    found = alg.edge_betweenness_centrality(A, weight=True)
     for other in compared:
         expected = nx.edge_betweenness_centrality(other, weight="weight")
         assert {(u, v): found[u, v].value for u, v in expected} == pytest.approx(expected)
@@ -131,11 +131,11 @@ def test_betweenness(graph: Any) -> None:
 def test_betweenness_of_infinite_weights_alone() -> None:
     """They count as equal weights, also in float32; beside large weights, whose sums with others are rounded, too."""
     A = matrix(undirected()).apply("one").new()
-    expected = alg.betweenness_centrality(A, weights=True)
+    expected = alg.betweenness_centrality(A, weight=True)
     for dtype in (np.float64, np.float32):
-        assert alg.betweenness_centrality(A.apply("times", right=INF).dup(dtype), weights=True).isclose(expected)
+        assert alg.betweenness_centrality(A.apply("times", right=INF).dup(dtype), weight=True).isclose(expected)
     path = Matrix.from_coo([0, 1, 2], [1, 2, 3], np.array([1e308, INF, 1e308]), shape=(4, 4))
-    assert alg.betweenness_centrality(path, weights=True, normalized=False).to_dict() == {
+    assert alg.betweenness_centrality(path, weight=True, normalized=False).to_dict() == {
         0: 0.0,
         1: 2.0,
         2: 2.0,
@@ -148,7 +148,7 @@ def test_betweenness_compares_infinite_lengths() -> None:
     edges = [(0, 1, INF), (1, 4, 5.0), (0, 2, INF), (2, 4, 4.0), (0, 3, INF), (3, 4, 4.0), (0, 5, INF), (5, 4, INF)]
     tails, heads, weights = map(list, zip(*edges, strict=True))
     A = Matrix.from_coo(tails, heads, weights, shape=(6, 6))
-    found = alg.betweenness_centrality(A, weights=True, normalized=False)
+    found = alg.betweenness_centrality(A, weight=True, normalized=False)
     assert found.to_dict() == {0: 0.0, 1: 0.0, 2: 0.5, 3: 0.5, 4: 0.0, 5: 0.0}
 
 
@@ -183,11 +183,9 @@ def test_sums_that_overflow_are_infinite_distances() -> None:
     """The vertex is reached; means are those of the exact distances."""
     A = Matrix.from_coo([0, 1], [1, 2], [1.5e308, 1.5e308], shape=(3, 3))
     assert alg.sssp(A, 0).to_dict() == {0: 0.0, 1: 1.5e308, 2: INF}
-    assert alg.closeness_centrality(A, weights=True, wf_improved=False)[2].value == pytest.approx(
-        2 / 3 * 2 / 3 * 1e-308
-    )
+    assert alg.closeness_centrality(A, weight=True, wf_improved=False)[2].value == pytest.approx(2 / 3 * 2 / 3 * 1e-308)
     with sr.use("reference"):
         both = A.ewise_add(A.T, "any")
-        assert alg.average_shortest_path_length(both.apply("times", right=0.7).new(), weights=True) == pytest.approx(
+        assert alg.average_shortest_path_length(both.apply("times", right=0.7).new(), weight=True) == pytest.approx(
             1.4e308
         )

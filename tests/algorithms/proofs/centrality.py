@@ -159,7 +159,7 @@ def iterations_of_networkx(case: Case) -> None:
     ranks = nx.pagerank(case.networkx_directed, weight=None, tol=1e-15, max_iter=1000)
     close(dense(al.pagerank(case.D, tol=1e-12, max_iter=500)), list(ranks.values()), rtol=1e-6)
     weighted = nx.pagerank(case.networkx_directed, tol=1e-15, max_iter=1000)
-    close(dense(al.pagerank(case.V, tol=1e-12, max_iter=500, weights=True)), list(weighted.values()), rtol=1e-6)
+    close(dense(al.pagerank(case.V, tol=1e-12, max_iter=500, weight=True)), list(weighted.values()), rtol=1e-6)
     alpha = 0.5 / int(case.arcs.degree.max())
     katz = nx.katz_centrality(case.networkx_directed, alpha, tol=1e-12, weight=None)
     close(dense(al.katz_centrality(case.D, alpha, tol=1e-12)), list(katz.values()), rtol=1e-6)

@@ -174,9 +174,9 @@ def counts_of_networkx(case: Case) -> None:
     if not case.n:
         return
     close(dense(al.clustering(case.D)), list(nx.clustering(D if case.directed else G).values()))
-    close(dense(al.clustering(case.W, weighted=True)), list(nx.clustering(G, weight="weight").values()))
+    close(dense(al.clustering(case.W, weight=True)), list(nx.clustering(G, weight="weight").values()))
     if case.directed:
-        close(dense(al.clustering(case.V, weighted=True)), list(nx.clustering(D, weight="weight").values()))
+        close(dense(al.clustering(case.V, weight=True)), list(nx.clustering(D, weight="weight").values()))
     close(al.average_clustering(case.A), nx.average_clustering(G))
     close(al.transitivity(case.A), nx.transitivity(G))
     equal(dense(al.core_numbers(case.A)), list(nx.core_number(G).values()))

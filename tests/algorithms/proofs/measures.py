@@ -95,9 +95,7 @@ def averages_of_networkx(case: Case) -> None:
     close(dense(al.local_efficiency(case.A)).mean(), nx.local_efficiency(G))
     if nx.is_connected(G):
         close(al.average_shortest_path_length(case.A), nx.average_shortest_path_length(G))
-        close(
-            al.average_shortest_path_length(case.W, weights=True), nx.average_shortest_path_length(G, weight="weight")
-        )
+        close(al.average_shortest_path_length(case.W, weight=True), nx.average_shortest_path_length(G, weight="weight"))
         close(al.wiener_index(case.A), nx.wiener_index(G))
     else:
         assert math.isinf(al.wiener_index(case.A))
@@ -120,10 +118,10 @@ def averages_of_scipy(case: Case) -> None:
         return
     distance = csgraph.shortest_path(case.scipy_weighted_directed)
     apart, total = ~np.eye(case.n, dtype=bool), case.n * (case.n - 1)
-    close(al.global_efficiency(case.V, weights=True), (1 / distance[apart]).sum() / total)
+    close(al.global_efficiency(case.V, weight=True), (1 / distance[apart]).sum() / total)
     if np.isfinite(distance).all():
-        close(al.average_shortest_path_length(case.V, weights=True), distance.sum() / total)
-        close(al.wiener_index(case.V, weights=True), distance.sum() / (1 if case.directed else 2))
+        close(al.average_shortest_path_length(case.V, weight=True), distance.sum() / total)
+        close(al.wiener_index(case.V, weight=True), distance.sum() / (1 if case.directed else 2))
 
 
 @proves("local_efficiency", "k_shortest_paths", by="igraph", entries=6000)
@@ -198,7 +196,7 @@ def measures_of_networkx(case: Case) -> None:
     chosen = list(range(0, case.n, 2))
     assert set(al.node_boundary(case.D, chosen).to_dict()) == nx.node_boundary(D, chosen)
     assert al.edge_boundary(case.D, chosen).nvals == len(list(nx.edge_boundary(D, chosen)))
-    close(al.cut_size(case.W, chosen, weights=True), nx.cut_size(G, chosen, weight="weight"))
+    close(al.cut_size(case.W, chosen, weight=True), nx.cut_size(G, chosen, weight="weight"))
     assert al.is_dominating_set(case.A, chosen) == nx.is_dominating_set(G, chosen)
     close(dense(al.average_neighbor_degree(case.A)), list(nx.average_neighbor_degree(G).values()))
     close(al.s_metric(case.A), nx.s_metric(G))

@@ -104,7 +104,7 @@ def routes(case: Case) -> None:
     for source in case.sources:
         distance = al.sssp(case.V, source).to_dict()
         target = max(distance, key=lambda v: (distance[v], v))
-        path = al.shortest_path(case.V, source, target)
+        path = al.shortest_path(case.V, source, target, weight=True)
         assert path is not None
         assert (path[0], path[-1]) == (source, target)
         steps = list(pairwise(path))[:100]
@@ -236,7 +236,7 @@ def routes_of_networkx(case: Case) -> None:
     for source in case.sources:
         lengths = nx.single_source_dijkstra_path_length(G, source)
         for target in range(0, case.n, 1 + case.n // 10):
-            path = al.shortest_path(case.V, source, target)
+            path = al.shortest_path(case.V, source, target, weight=True)
             assert al.has_path(case.D, source, target) == nx.has_path(G, source, target) == (path is not None)
             if path is not None:
                 assert nx.path_weight(G, path, "weight") == lengths[target]

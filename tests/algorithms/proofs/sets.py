@@ -41,7 +41,7 @@ def matchings(case: Case) -> None:
     arcs = arcs_of(case.W)
     xp = arcs.xp
     for weighted in (False, True):
-        mate = full(al.maximal_matching(case.W, weighted=weighted), -1)
+        mate = full(al.maximal_matching(case.W, weight=weighted), -1)
         matched = xp.flatnonzero(mate >= 0)
         equal(mate[mate[matched]], matched)
         chosen = mate[arcs.rows] == arcs.columns
@@ -172,7 +172,7 @@ def sets_of_networkx(case: Case) -> None:
     assert all(color[u] != color[v] for u, v in G.edges)
     if case.entries:
         assert max(color.values()) <= max(nx.greedy_color(G).values()) + 3
-    mate = al.maximal_matching(case.W, weighted=True).to_dict()
+    mate = al.maximal_matching(case.W, weight=True).to_dict()
     assert nx.is_maximal_matching(G, {(u, v) for u, v in mate.items() if u < v})
     if case.entries <= 1000:
         heaviest = sum(G[u][v]["weight"] for u, v in nx.max_weight_matching(G))

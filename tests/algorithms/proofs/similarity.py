@@ -79,7 +79,7 @@ def products_of_scipy(case: Case) -> None:
     V = case.scipy_weighted_directed
     norm = np.sqrt((V.multiply(V)).sum(axis=1))
     product = _offdiagonal(V @ V.T)
-    _same(al.cosine(case.V, weighted=True), product, product.data / (norm[product.row] * norm[product.col]))
+    _same(al.cosine(case.V, weight=True), product, product.data / (norm[product.row] * norm[product.col]))
 
 
 def _offdiagonal(S: Any) -> Any:
@@ -141,8 +141,8 @@ def walks(case: Case) -> None:
     starts = np.arange(0, case.n, 1 + case.n // 20_000)
     for weighted in (False, True):
         for found in (
-            al.random_walks(case.V, starts, 12, weighted=weighted, seed=4),
-            al.node2vec_walks(case.V, starts, 12, p=0.5, q=2.0, weighted=weighted, seed=4),
+            al.random_walks(case.V, starts, 12, weight=weighted, seed=4),
+            al.node2vec_walks(case.V, starts, 12, p=0.5, q=2.0, weight=weighted, seed=4),
         ):
             walk = host(found.to_dense(-1))
             equal(walk[:, 0], starts)

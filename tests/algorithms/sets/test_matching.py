@@ -30,7 +30,7 @@ def test_maximal_matching(S: Any, weighted: bool) -> None:
     rng = np.random.default_rng(n)
     drawn = rng.integers(1, 5, (n, n)).astype(float)
     W = sp.csr_array(S.multiply(np.maximum(drawn, drawn.T)))
-    mate = pairs(sr.algorithms.maximal_matching(matrix(W, None), weighted=weighted, seed=3))
+    mate = pairs(sr.algorithms.maximal_matching(matrix(W, None), weight=weighted, seed=3))
     edges = {(i, j) for i, j in zip(*W.nonzero(), strict=True) if i != j}
     assert all((v, u) in edges for v, u in mate.items())
     assert all(i in mate or j in mate for i, j in edges)
@@ -77,7 +77,7 @@ def test_weights_of_few_values() -> None:
         for _, _, edge in G.edges(data=True):
             edge["weight"] = int(rng.integers(1, 4))
         A = matrix(nx.to_scipy_sparse_array(G, dtype=np.int8), None)
-        mate = pairs(sr.algorithms.maximal_matching(A, weighted=True, seed=seed))
+        mate = pairs(sr.algorithms.maximal_matching(A, weight=True, seed=seed))
         found += sum(G[u][v]["weight"] for u, v in mate.items()) / 2
         best += sum(G[u][v]["weight"] for u, v in nx.max_weight_matching(G))
     assert 0.9 * best <= found <= best
@@ -90,7 +90,7 @@ def test_degrees_beyond_the_type_of_the_weights() -> None:
     S = sp.csr_array((np.ones(512, np.int8), (rows, cols)), shape=(513, 513))
     rounds: list[int] = []
     mate = sr.algorithms.maximal_matching(
-        matrix(S + S.T, None), weighted=True, progress=lambda done, _: rounds.append(done)
+        matrix(S + S.T, None), weight=True, progress=lambda done, _: rounds.append(done)
     )
     assert pairs(mate) == {**dict(enumerate(range(257, 513), 1)), **dict(enumerate(range(1, 257), 257))}
     assert rounds == [1]
@@ -122,7 +122,7 @@ def test_lagraph_thresholds(shared_data: Path, file: str, mode: str, value: int,
     W = A.dup("float64") if mode != "light" else A.dup("float64").apply("ainv").dup()
     reached = []
     for seed in range(10):
-        mate = sr.algorithms.maximal_matching(W, weighted=bool(mode), seed=seed)
+        mate = sr.algorithms.maximal_matching(W, weight=bool(mode), seed=seed)
         assert pairs(mate)
         if mode:
             weight = abs(W.select("offdiag").ewise_mult(chosen(mate), "first").reduce_scalar("plus").value) / 2
@@ -145,9 +145,9 @@ def test_maximal_matchings_are_equal_on_all_engines() -> None:
         found = []
         for engine in ("cpu", "reference"):
             with sr.use(engine):
-                found.append(sr.algorithms.maximal_matching(matrix(W, None), weighted=weighted, seed=4).to_dict())
+                found.append(sr.algorithms.maximal_matching(matrix(W, None), weight=weighted, seed=4).to_dict())
         assert found[0] == found[1]
-        again = sr.algorithms.maximal_matching(matrix(W, None), weighted=weighted, seed=4).to_dict()
+        again = sr.algorithms.maximal_matching(matrix(W, None), weight=weighted, seed=4).to_dict()
         assert again == found[0]
 
 
@@ -261,7 +261,7 @@ def test_bad_input() -> None:
     with pytest.raises(InvalidValue, match="undirected"):
         sr.algorithms.maximal_matching(sr.Matrix.from_edgelist([(0, 1)], nrows=2, ncols=2))
     with pytest.raises(InvalidValue, match="differs"):
-        sr.algorithms.maximal_matching(sr.Matrix.from_coo([0, 1], [1, 0], [1.0, 2.0]), weighted=True)
+        sr.algorithms.maximal_matching(sr.Matrix.from_coo([0, 1], [1, 0], [1.0, 2.0]), weight=True)
     with pytest.raises(InvalidValue, match="Matrix"):
         sr.algorithms.maximum_bipartite_matching(np.ones((2, 2)))
     with pytest.raises(InvalidValue, match="seed"):

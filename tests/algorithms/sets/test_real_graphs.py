@@ -57,7 +57,7 @@ def test_sets_and_matchings(shared_data: Path, name: str) -> None:
     color = host(al.coloring(A))
     assert (color[rows] != color[cols]).all()
     mate = np.full(n, -1)
-    found = al.maximal_matching(A, weighted=True).to_dict()
+    found = al.maximal_matching(A, weight=True).to_dict()
     mate[list(found)] = list(found.values())
     matched = np.flatnonzero(mate >= 0)
     assert (mate[mate[matched]] == matched).all()

@@ -29,7 +29,7 @@ UNDIRECTED: dict[str, Callable[[sr.Matrix], Any]] = {
     "minimum_spanning_forest": al.minimum_spanning_forest,
     "maximal_independent_set": al.maximal_independent_set,
     "coloring": al.coloring,
-    "maximal_matching": lambda A: al.maximal_matching(A, weighted=True),
+    "maximal_matching": lambda A: al.maximal_matching(A, weight=True),
     "maximum_bipartite_matching": al.maximum_bipartite_matching,
 }
 DIRECTED: dict[str, Callable[[sr.Matrix], Any]] = {

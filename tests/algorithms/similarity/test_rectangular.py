@@ -48,7 +48,7 @@ def test_similarity_of_rows(name: str, shape: tuple[int, int]) -> None:
         Labels([f"user {k}" for k in range(m)]),
         Labels([f"item {k}" for k in range(shape[1])]),
     )
-    for options in ({}, {"weighted": True}) if "weighted" in inspect.signature(function).parameters else ({},):
+    for options in ({}, {"weight": True}) if "weight" in inspect.signature(function).parameters else ({},):
         expected = np.array([[similarity(name, D, u, v, bool(options)) for v in range(m)] for u in range(m)]).reshape(
             m, m
         )
@@ -67,6 +67,6 @@ def test_errors(name: str) -> None:
     function = getattr(sr.algorithms, name)
     with pytest.raises(DimensionMismatch, match=rf"^{name}: pairs has shape \(5, 5\), .* expected 2 x 2$"):
         function(Matrix(bool, 2, 5), Matrix(bool, 5, 5))
-    for options in ({}, {"weighted": True}) if "weighted" in inspect.signature(function).parameters else ({},):
+    for options in ({}, {"weight": True}) if "weight" in inspect.signature(function).parameters else ({},):
         with pytest.raises(InvalidValue, match=f"^{name}: expected a Matrix"):
             function(np.ones((2, 5)), **options)

@@ -97,11 +97,11 @@ def test_weights(dtype: Any) -> None:
     both = {(u, v) for u, v in pairs(12) if ((W[u] > 0) & (W[v] > 0)).any()}
     least = {(u, v): np.minimum(X[u], X[v]).sum() for u, v in both}
     most = {(u, v): np.maximum(X[u], X[v]).sum() for u, v in both}
-    assert entries(algorithms.jaccard(A, weighted=True)) == pytest.approx({p: least[p] / most[p] for p in both})
+    assert entries(algorithms.jaccard(A, weight=True)) == pytest.approx({p: least[p] / most[p] for p in both})
     smaller = {(u, v): least[u, v] / min(X[u].sum(), X[v].sum()) for u, v in both}
-    assert entries(algorithms.overlap(A, weighted=True)) == pytest.approx(smaller)
+    assert entries(algorithms.overlap(A, weight=True)) == pytest.approx(smaller)
     angles = {(u, v): X[u] @ X[v] / np.linalg.norm(X[u]) / np.linalg.norm(X[v]) for u, v in both}
-    assert entries(algorithms.cosine(A, weighted=True)) == pytest.approx(angles)
+    assert entries(algorithms.cosine(A, weight=True)) == pytest.approx(angles)
 
 
 def test_given_pairs(drawn: np.ndarray[Any, Any]) -> None:
@@ -141,9 +141,9 @@ def test_bad_input(function: Callable[..., Matrix]) -> None:
 def test_bad_weights() -> None:
     for value in (-1.0, np.nan):
         with pytest.raises(InvalidValue):
-            algorithms.jaccard(Matrix.from_coo([0], [1], [value], shape=(2, 2)), weighted=True)
+            algorithms.jaccard(Matrix.from_coo([0], [1], [value], shape=(2, 2)), weight=True)
     with pytest.raises(DomainMismatch):
-        algorithms.cosine(Matrix.from_coo([0], [1], [1j], shape=(2, 2)), weighted=True)
+        algorithms.cosine(Matrix.from_coo([0], [1], [1j], shape=(2, 2)), weight=True)
 
 
 def test_degrees(drawn: np.ndarray[Any, Any]) -> None:

@@ -24,9 +24,9 @@ def test_steps_are_edges(walk: Callable[..., Matrix], weighted: bool, storage: s
     A[5, :] = Vector(A.dtype, A.ncols)
     A = A if storage == "plain" else A.compress(storage)
     starts = np.arange(A.nrows)
-    W = walk(A, starts, 8, weighted=weighted, seed=4)
-    assert W.isequal(walk(A, starts, 8, weighted=weighted, seed=4))
-    assert not W.isequal(walk(A, starts, 8, weighted=weighted, seed=5))
+    W = walk(A, starts, 8, weight=weighted, seed=4)
+    assert W.isequal(walk(A, starts, 8, weight=weighted, seed=4))
+    assert not W.isequal(walk(A, starts, 8, weight=weighted, seed=5))
     found, edges = W.to_numpy(fill_value=-1), A.to_numpy(fill_value=0) > 0
     assert found[:, 0].tolist() == starts.tolist()
     degree = edges.sum(1)
@@ -47,7 +47,7 @@ def test_neighbors_are_drawn_alike() -> None:
 def test_neighbors_are_drawn_by_weight() -> None:
     weights = np.array([1, 0, 5, 2, 8], np.uint8)
     A = Matrix.from_coo([0] * 5, range(1, 6), weights, shape=(6, 6))
-    drawn = algorithms.random_walks(A, np.zeros(48_000, int), 1, weighted=True, seed=3)[:, 1].to_numpy()
+    drawn = algorithms.random_walks(A, np.zeros(48_000, int), 1, weight=True, seed=3)[:, 1].to_numpy()
     counts, expected = np.bincount(drawn, minlength=6)[1:], weights / 16 * 48_000
     assert counts[1] == 0
     kept = expected > 0
@@ -72,7 +72,7 @@ def test_biases_of_node2vec(p: float, q: float, proposals: int, monkeypatch: pyt
 def test_weights_of_node2vec(proposals: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(walks, "_PATIENCE", proposals)
     A = Matrix.from_coo([0, 1, 1, 1], [1, 0, 2, 3], [1.0, 2.0, 3.0, 0.0], shape=(4, 4))
-    W = algorithms.node2vec_walks(A, np.zeros(30_000, int), 2, p=2.0, q=0.5, weighted=True, seed=1).to_numpy()
+    W = algorithms.node2vec_walks(A, np.zeros(30_000, int), 2, p=2.0, q=0.5, weight=True, seed=1).to_numpy()
     counts = np.bincount(W[:, 2], minlength=4)
     assert counts[3] == 0
     assert counts[2] / counts[0] == pytest.approx(3 * 2 / (2 * 0.5), rel=0.1)
@@ -103,7 +103,7 @@ def test_graphs_without_edges(walk: Callable[..., Matrix]) -> None:
     assert walk(Matrix(bool, 3, 3), [0, 2], 2).to_dicts() == {0: {0: 0}, 1: {0: 2}}
     assert walk(Matrix(bool, 0, 0), [], 2).shape == (0, 3)
     zeros = Matrix.from_coo([0], [1], [0.0], shape=(2, 2))
-    assert walk(zeros, [0], 1, weighted=True).nvals == 1
+    assert walk(zeros, [0], 1, weight=True).nvals == 1
 
 
 @pytest.mark.parametrize("walk", WALKS)
@@ -123,9 +123,9 @@ def test_bad_input(walk: Callable[..., Matrix]) -> None:
         walk(A, [0], 1, seed=0.5)
     for value in (-1.0, np.nan):
         with pytest.raises(InvalidValue):
-            walk(Matrix.from_coo([0], [1], [value], shape=(2, 2)), [0], 1, weighted=True)
+            walk(Matrix.from_coo([0], [1], [value], shape=(2, 2)), [0], 1, weight=True)
     with pytest.raises(DomainMismatch):
-        walk(Matrix.from_coo([0], [1], [1j], shape=(2, 2)), [0], 1, weighted=True)
+        walk(Matrix.from_coo([0], [1], [1j], shape=(2, 2)), [0], 1, weight=True)
 
 
 @pytest.mark.parametrize("bias", [{"p": 0}, {"q": -1}, {"p": np.inf}, {"q": "1"}])

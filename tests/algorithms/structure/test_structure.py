@@ -71,7 +71,7 @@ def test_boundaries(graph: Any) -> None:
     outside = nx.node_boundary(graph, chosen)
     assert algorithms.node_boundary(A, chosen).to_dict() == dict.fromkeys(sorted(outside), True)
     assert algorithms.cut_size(A, chosen) == nx.cut_size(graph, chosen, rest)
-    assert algorithms.cut_size(A, chosen, weights=True) == nx.cut_size(graph, chosen, rest, weight="weight")
+    assert algorithms.cut_size(A, chosen, weight=True) == nx.cut_size(graph, chosen, rest, weight="weight")
     assert algorithms.is_dominating_set(A, chosen) == nx.is_dominating_set(graph, chosen)
     assert algorithms.is_dominating_set(A, list(range(n)))
 
@@ -126,9 +126,9 @@ def test_modularity_matrix(graph: Any) -> None:
     theirs = nx.directed_modularity_matrix if graph.is_directed() else nx.modularity_matrix
     for weight in (None, "weight"):
         A = matrix(simple, "weight")
-        found = dense(algorithms.modularity_matrix(A, weights=weight is not None))
+        found = dense(algorithms.modularity_matrix(A, weight=weight is not None))
         np.testing.assert_allclose(found, theirs(simple, nodelist=range(len(graph)), weight=weight), atol=1e-12)
-    doubled = dense(algorithms.modularity_matrix(A, weights=True, resolution=2.0))
+    doubled = dense(algorithms.modularity_matrix(A, weight=True, resolution=2.0))
     W = dense(A)
     np.testing.assert_allclose(doubled, W - 2 * np.outer(W.sum(1), W.sum(0)) / W.sum(), atol=1e-12)
 
@@ -144,7 +144,7 @@ def test_incidence_matrix(graph: Any, oriented: bool) -> None:
         return
     for weight in (None, "weight"):
         theirs = nx.incidence_matrix(simple, range(n), edges, oriented=oriented, weight=weight)
-        found = algorithms.incidence_matrix(A, oriented=oriented, weights=weight is not None).matrix
+        found = algorithms.incidence_matrix(A, oriented=oriented, weight=weight is not None).matrix
         np.testing.assert_array_equal(dense(found), theirs.toarray())
     if oriented and not graph.is_directed():
         L = algorithms.laplacian(matrix(graph)).matrix
@@ -225,7 +225,7 @@ def test_bad_input_and_no_edges() -> None:
         algorithms.laplacian(A.apply("times", right=np.nan).new())
     with pytest.raises(InvalidValue, match="modularity_matrix: resolution"):
         algorithms.modularity_matrix(A, resolution=-1)
-    for call in (algorithms.laplacian, lambda A: algorithms.cut_size(A, [0], weights=True)):
+    for call in (algorithms.laplacian, lambda A: algorithms.cut_size(A, [0], weight=True)):
         with pytest.raises(DomainMismatch, match="weights are real numbers"):
             call(A.dup(complex))  # type: ignore[operator]
     assert sr.algorithms.is_regular(Matrix(bool, 0, 0))

@@ -58,7 +58,7 @@ def test_fiedler(name: str, weighted: bool) -> None:
     values, vectors = np.linalg.eigh(
         nx.laplacian_matrix(graph, range(len(graph)), weight=weight).toarray().astype(float)
     )
-    found = fiedler_vector(A, weights=weighted)
+    found = fiedler_vector(A, weight=weighted)
     x = host(found.vector)
     assert found.value == pytest.approx(values[1], rel=1e-6)
     assert found.value == pytest.approx(nx.algebraic_connectivity(graph, weight=weight, seed=1), rel=1e-5)
@@ -90,7 +90,7 @@ def test_bad_input() -> None:
     with pytest.raises(InvalidValue, match="two vertices or more"):
         fiedler_vector(Matrix(bool, 1, 1))
     with pytest.raises(InvalidValue, match="weights must be positive"):
-        fiedler_vector((path | path.T).apply("times", right=-1).new(), weights=True)
+        fiedler_vector((path | path.T).apply("times", right=-1).new(), weight=True)
     with pytest.raises(ConvergenceFailure, match="fiedler_vector: a residual") as caught:
         fiedler_vector(matrix(GRAPHS["karate"]), max_iter=1)
     assert caught.value.iterations == 1
