@@ -41,6 +41,8 @@ _ARGUMENTS: Final[tuple[tuple[str, str, str], ...]] = (
         "edge_betweenness_centrality eigenvector_centrality fiedler_vector global_efficiency google_matrix "
         "harmonic_centrality hits incidence_matrix katz_centrality modularity_matrix pagerank wiener_index",
     ),
+    ("k", "samples", "betweenness_centrality edge_betweenness_centrality"),
+    ("k", "top", "adamic_adar common_neighbors cosine jaccard overlap resource_allocation"),
     (
         "weighted",
         "weight",

@@ -47,8 +47,8 @@ def ours(A: sr.Matrix) -> Calls:
         "jaccard edges": {"ours": (lambda: al.jaccard(A, A), sum_of_edges)},
         "adamic-adar edges": {"ours": (lambda: al.adamic_adar(A, A), sum_of_edges)},
         "cosine edges": {"ours": (lambda: al.cosine(A, A), sum_of_edges)},
-        "jaccard best": {"ours": (lambda: al.jaccard(A, k=BEST), within)},
-        "overlap best": {"ours": (lambda: al.overlap(A, k=BEST), within)},
+        "jaccard best": {"ours": (lambda: al.jaccard(A, top=BEST), within)},
+        "overlap best": {"ours": (lambda: al.overlap(A, top=BEST), within)},
         "walks": {"ours": (lambda: al.random_walks(A, starts, LENGTH), lambda found: found.nvals)},
         "node2vec walks": {
             "ours": (lambda: al.node2vec_walks(A, starts, LENGTH, p=0.5, q=2.0), lambda found: found.nvals)

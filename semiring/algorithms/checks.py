@@ -89,10 +89,11 @@ def undirected(name: str, A: Any, *, values: bool = False) -> int:
     return n
 
 
-def read_weight(name: str, A: Matrix, weight: Weight) -> tuple[Matrix, bool]:
+def read_weight(name: str, A: Any, weight: Weight) -> tuple[Matrix, bool]:
     """Return the matrix whose values are the weights, and whether they are read, of an argument `weight`.
 
-    InvalidValue for other values, and for a field that the values of A lack.
+    A: any object, which the checks of the caller refuse unless it is a Matrix.  InvalidValue for other values, and for
+    a field that the values of A lack.
     """
     if weight is None or isinstance(weight, (bool, np.bool_)):
         structure_only = not weight and isinstance(A, Matrix) and A.dtype.names is not None  # closures refuse them

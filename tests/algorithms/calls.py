@@ -39,7 +39,7 @@ REQUIRED: dict[str, Any] = {
 START = lambda A: Vector.from_dense(np.arange(1.0, A.nrows + 1))  # noqa: E731
 MORE: dict[str, tuple[dict[str, Any], ...]] = {
     "all_pairs": ({"method": "products"}, {"method": "searches"}),
-    "betweenness_centrality": ({"sources": [0]}, {"k": 2, "batch": 1}, {"directed": True}),
+    "betweenness_centrality": ({"sources": [0]}, {"samples": 2, "batch": 1}, {"directed": True}),
     "bfs_levels": (
         {"source": lambda A: [0, A.nrows - 1, 0]},
         {"max_depth": 1},
@@ -49,16 +49,16 @@ MORE: dict[str, tuple[dict[str, Any], ...]] = {
     "closeness_centrality": ({"vertices": [0]},),
     "clustering": ({"method": "graphalytics"},),
     "coarsen": ({"op": "max"},),
-    "common_neighbors": ({"k": 1}, {"pairs": lambda A: A}),
+    "common_neighbors": ({"top": 1}, {"pairs": lambda A: A}),
     "connected_components": ({"method": "fastsv"},),
-    "cosine": ({"k": 1, "weight": True}, {"pairs": lambda A: A}),
+    "cosine": ({"top": 1, "weight": True}, {"pairs": lambda A: A}),
     "degrees": ({"direction": "in", "weight": True}, {"direction": "both", "weight": True}),
     "edge_betweenness_centrality": ({"sources": [0]}, {"directed": True}),
     "ego_graph": ({"radius": 2},),
     "eigenvector_centrality": ({"start": START, "max_iter": 1000},),
     "harmonic_centrality": ({"vertices": [0]},),
     "hits": ({"start": START, "weight": True, "max_iter": 1000},),
-    "jaccard": ({"k": 1, "weight": True}, {"pairs": lambda A: A}),
+    "jaccard": ({"top": 1, "weight": True}, {"pairs": lambda A: A}),
     "katz_centrality": ({"alpha": 0.01, "weight": True, "start": START}, {"beta": START}),
     "label_propagation": ({"method": "synchronous"},),
     "markov_clustering": ({"expansion": 3, "prune": 0.0},),

@@ -210,7 +210,7 @@ CHOICES: dict[str, Callable[[Matrix, dict[str, Any]], bool]] = {
     "voterank": names_some,
 }
 # Random sources, and the first of equal entries.
-BY_CHANCE = {"betweenness_centrality": "k", "common_neighbors": "k"}
+BY_CHANCE = {"betweenness_centrality": "samples", "common_neighbors": "top"}
 # Results with vertices in lists and numbers of Python, which are rows where the call has rows.
 ROWS = {"lowest_common_ancestor", "shortest_path"}
 

@@ -251,7 +251,7 @@ def test_sums_of_what_processes_compute_apart(shape: tuple[int, int], share: flo
         "of some": lambda A, B: algorithms.betweenness_centrality(
             A, sources=[1, 4, 2, 9, 11, 12, 20], endpoints=True, batch=2
         ),
-        "weighted": lambda A, B: algorithms.betweenness_centrality(B, weight=True, k=7, seed=1),
+        "weighted": lambda A, B: algorithms.betweenness_centrality(B, weight=True, samples=7, seed=1),
         "edges": lambda A, B: algorithms.edge_betweenness_centrality(B, sources=range(9)),
         "weighted edges": lambda A, B: algorithms.edge_betweenness_centrality(A, sources=range(7), weight=True),
     }

@@ -41,7 +41,7 @@ def betweenness_centrality(
     A: Matrix,
     *,
     weight: Weight = None,
-    k: int | None = None,
+    samples: int | None = None,
     sources: Vertices | None = None,
     seed: int = 0,
     normalized: bool = True,
@@ -60,10 +60,11 @@ def betweenness_centrality(
     weight : True or str, optional
         True: the length of an edge is its value, which must be positive; str: that field of its record.
         Default: values are not read, and every length is 1.
-    k : int
-        Estimate from k random sources, as NetworkX does; default: all vertices are sources, which is exact.
+    samples : int, optional
+        Estimate from so many random sources, as NetworkX does with its k; default: all vertices are sources, which is
+        exact.
     sources : sequence of distinct rows or names
-        Sum over these s alone, and all t; not together with `k`.
+        Sum over these s alone, and all t; not together with `samples`.
     seed : int, of the random sources
     normalized : bool
         Divide by the number of pairs (s, t): (n - 1)(n - 2), or n (n - 1) with `endpoints`.
@@ -111,7 +112,7 @@ def betweenness_centrality(
     {0: 0.0, 1: 3.0, 2: 0.0, 3: 0.0}
     """
     A, weighted = read_weight("betweenness_centrality", A, weight)
-    plan = _plan("betweenness_centrality", A, weighted, k, sources, seed, directed, dtype, batch)
+    plan = _plan("betweenness_centrality", A, weighted, samples, sources, seed, directed, dtype, batch)
 
     def summed(A: Matrix, chosen: Sequence[int]) -> Vector:
         part = plan.of(A, chosen)
@@ -137,7 +138,7 @@ def edge_betweenness_centrality(
     A: Matrix,
     *,
     weight: Weight = None,
-    k: int | None = None,
+    samples: int | None = None,
     sources: Vertices | None = None,
     seed: int = 0,
     normalized: bool = True,
@@ -155,7 +156,7 @@ def edge_betweenness_centrality(
     weight : True or str, optional
         True: the length of an edge is its value, which must be positive; str: that field of its record.
         Default: values are not read, and every length is 1.
-    k, sources, seed, dtype, batch, progress : as `betweenness_centrality`
+    samples, sources, seed, dtype, batch, progress : as `betweenness_centrality`
     normalized : bool
         Divide by the number of pairs (s, t), n (n - 1).
     directed : bool
@@ -183,7 +184,7 @@ def edge_betweenness_centrality(
     {0: {1: 2.0}, 1: {2: 2.0}}
     """
     A, weighted = read_weight("edge_betweenness_centrality", A, weight)
-    plan = _plan("edge_betweenness_centrality", A, weighted, k, sources, seed, directed, dtype, batch)
+    plan = _plan("edge_betweenness_centrality", A, weighted, samples, sources, seed, directed, dtype, batch)
 
     def summed(A: Matrix, chosen: Sequence[int]) -> Matrix:
         part = plan.of(A, chosen)
@@ -293,13 +294,21 @@ def _edges(graph: Graph, sources: list[int]) -> Matrix:
 
 
 def _plan(
-    name: str, A: Matrix, weighted: bool, k: Any, sources: Any, seed: Any, directed: bool | None, dtype: Any, batch: Any
+    name: str,
+    A: Matrix,
+    weighted: bool,
+    samples: Any,
+    sources: Any,
+    seed: Any,
+    directed: bool | None,
+    dtype: Any,
+    batch: Any,
 ) -> _Plan:
     n = square(name, A)
     if weighted:
         check_weights(name, A, above=0)
     kind = floating(name, dtype)
-    chosen, seed = _chosen(name, A, k, sources, seed_of(name, seed)), None
+    chosen, seed = _chosen(name, A, samples, sources, seed_of(name, seed)), None
     if batch is None:
         most = _ENTRIES[processor(A)] // max(n, A.nvals, 1) if weighted else _PAIRS[processor(A)] // max(n, 1)
         batch = max(1, min(_SOURCES, most))
@@ -311,23 +320,23 @@ def _plan(
     return _Plan(graph, chosen, sources is None and len(chosen) < n, directed, int(batch))
 
 
-def _chosen(name: str, A: Matrix, k: Any, sources: Any, seed: int) -> list[int]:
+def _chosen(name: str, A: Matrix, samples: Any, sources: Any, seed: int) -> list[int]:
     """Return the sources."""
     n = A.nrows
     if sources is not None:
-        if k is not None:
-            raise InvalidValue(f"{name}: k and sources exclude each other")
+        if samples is not None:
+            raise InvalidValue(f"{name}: samples and sources exclude each other")
         if not is_many(sources):
             raise InvalidValue(f"{name}: sources must be a sequence of rows, got {sources!r}")
         rows = each_row(name, sources, n)
         if len(set(rows)) < len(rows):
             raise InvalidValue(f"{name}: sources must be distinct")
         return rows
-    if k is None:
+    if samples is None:
         return list(range(n))
-    if not 1 <= count(name, "k", k) <= n:
-        raise InvalidValue(f"{name}: k must be from 1 to the number of vertices, {n}, got {k}")
-    drawn = uniform(n, seed, device=A.device).selectk("smallest", int(k)).to("cpu")
+    if not 1 <= count(name, "samples", samples) <= n:
+        raise InvalidValue(f"{name}: samples must be from 1 to the number of vertices, {n}, got {samples}")
+    drawn = uniform(n, seed, device=A.device).selectk("smallest", int(samples)).to("cpu")
     return [int(v) for v in drawn.to_coo(values=False)[0]]
 
 

@@ -1,7 +1,7 @@
 """Similarity of two vertices by the neighbors that they have in common.
 
 The sums over common neighbors are products with the transpose, C = A A', over a semiring whose operator combines the
-two weights: only entries in the rows of both vertices meet.  A mask of pairs computes these pairs alone; ``k`` keeps
+two weights: only entries in the rows of both vertices meet.  A mask of pairs computes these pairs alone; ``top`` keeps
 the best of each row, computed a block of rows at a time.
 
 A matrix of m rows that are one set and n columns that are another, such as users and items, gives the similarity of the
@@ -31,7 +31,7 @@ _root_of_product = binary.register_anonymous("sqrt(x) * sqrt(y)", "root_of_produ
 
 
 @ops.reports_memory
-def common_neighbors(A: Matrix, pairs: Matrix | None = None, *, k: int | None = None) -> Matrix:
+def common_neighbors(A: Matrix, pairs: Matrix | None = None, *, top: int | None = None) -> Matrix:
     """C(u, v) = |N(u) ∩ N(v)|, for u != v; N(u) is the set of columns of row u.
 
     Parameters
@@ -40,7 +40,7 @@ def common_neighbors(A: Matrix, pairs: Matrix | None = None, *, k: int | None = 
         Values are not read.  Of a directed graph, neighbors are those that edges lead to.
     pairs : Matrix, m x m, or None
         Compute only the pairs that it stores, (u, u) too.  None: every pair with a common neighbor.
-    k : keep up to k entries of each row, the largest, of equal ones those with the smallest column; None: all
+    top : keep up to so many entries of each row, the largest, of equal ones those with the smallest column; None: all
 
     Returns
     -------
@@ -53,7 +53,7 @@ def common_neighbors(A: Matrix, pairs: Matrix | None = None, *, k: int | None = 
     Notes
     -----
     Cost that of the product A A': for every vertex the square of its in-degree, or with `pairs` their degrees.  With
-    `k` the product is computed in blocks of rows, so that only its best entries are stored.  Synchronizes.
+    `top` the product is computed in blocks of rows, so that only its best entries are stored.  Synchronizes.
 
     Examples
     --------
@@ -61,11 +61,11 @@ def common_neighbors(A: Matrix, pairs: Matrix | None = None, *, k: int | None = 
     >>> sr.algorithms.common_neighbors(A).to_dicts()
     {0: {3: 2, 4: 1}, 3: {0: 2, 4: 1}, 4: {0: 1, 3: 1}}
     """
-    return _similarity("common_neighbors", A, pairs, k, "plus_pair", None, None)
+    return _similarity("common_neighbors", A, pairs, top, "plus_pair", None, None)
 
 
 @ops.reports_memory
-def jaccard(A: Matrix, pairs: Matrix | None = None, *, k: int | None = None, weight: Weight = None) -> Matrix:
+def jaccard(A: Matrix, pairs: Matrix | None = None, *, top: int | None = None, weight: Weight = None) -> Matrix:
     """J(u, v) = |N(u) ∩ N(v)| / |N(u) ∪ N(v)|; weighted, sum(min(A(u, w), A(v, w))) / sum(max(A(u, w), A(v, w))).
 
     Parameters
@@ -74,7 +74,7 @@ def jaccard(A: Matrix, pairs: Matrix | None = None, *, k: int | None = None, wei
         Of a directed graph, neighbors are those that edges lead to.
     pairs : Matrix, m x m, or None
         Compute only the pairs that it stores, (u, u) too.  None: every pair with a common neighbor.
-    k : keep up to k entries of each row, the largest, of equal ones those with the smallest column; None: all
+    top : keep up to so many entries of each row, the largest, of equal ones those with the smallest column; None: all
     weight : True or str, optional
         True: read the values of A, which must be finite and not negative, where a missing entry counts as 0; str: that
         field of records.  Default: values are not read, and every entry counts 1.
@@ -104,11 +104,13 @@ def jaccard(A: Matrix, pairs: Matrix | None = None, *, k: int | None = None, wei
     if weighted:
         weights("jaccard", A, least=0, finite=True)
         A, _ = bounded(A.apply("identity[float64]").new(), 2 * A.nvals)
-    return _similarity("jaccard", A, pairs, k, "plus_min" if weighted else "plus_pair", _both("plus"), _share_of_union)
+    return _similarity(
+        "jaccard", A, pairs, top, "plus_min" if weighted else "plus_pair", _both("plus"), _share_of_union
+    )
 
 
 @ops.reports_memory
-def overlap(A: Matrix, pairs: Matrix | None = None, *, k: int | None = None, weight: Weight = None) -> Matrix:
+def overlap(A: Matrix, pairs: Matrix | None = None, *, top: int | None = None, weight: Weight = None) -> Matrix:
     """O(u, v) = |N(u) ∩ N(v)| / min(|N(u)|, |N(v)|); weighted, with sums of min(A(u, w), A(v, w)) and of the rows.
 
     Parameters
@@ -117,7 +119,7 @@ def overlap(A: Matrix, pairs: Matrix | None = None, *, k: int | None = None, wei
         Of a directed graph, neighbors are those that edges lead to.
     pairs : Matrix, m x m, or None
         Compute only the pairs that it stores, (u, u) too.  None: every pair with a common neighbor.
-    k : keep up to k entries of each row, the largest, of equal ones those with the smallest column; None: all
+    top : keep up to so many entries of each row, the largest, of equal ones those with the smallest column; None: all
     weight : True or str, optional
         True: read the values of A, which must be finite and not negative; str: that field of records.
         Default: values are not read, and every entry counts 1.
@@ -145,11 +147,11 @@ def overlap(A: Matrix, pairs: Matrix | None = None, *, k: int | None = None, wei
     if weighted:
         weights("overlap", A, least=0, finite=True)
         A, _ = bounded(A.apply("identity[float64]").new(), 2 * A.nvals)
-    return _similarity("overlap", A, pairs, k, "plus_min" if weighted else "plus_pair", _both("min"), _share)
+    return _similarity("overlap", A, pairs, top, "plus_min" if weighted else "plus_pair", _both("min"), _share)
 
 
 @ops.reports_memory
-def cosine(A: Matrix, pairs: Matrix | None = None, *, k: int | None = None, weight: Weight = None) -> Matrix:
+def cosine(A: Matrix, pairs: Matrix | None = None, *, top: int | None = None, weight: Weight = None) -> Matrix:
     """S(u, v) = |N(u) ∩ N(v)| / sqrt(|N(u)| |N(v)|); weighted, the cosine of the angle between rows u and v.
 
     Parameters
@@ -158,7 +160,7 @@ def cosine(A: Matrix, pairs: Matrix | None = None, *, k: int | None = None, weig
         Of a directed graph, neighbors are those that edges lead to.
     pairs : Matrix, m x m, or None
         Compute only the pairs that it stores, (u, u) too.  None: every pair with a common neighbor.
-    k : keep up to k entries of each row, the largest, of equal ones those with the smallest column; None: all
+    top : keep up to so many entries of each row, the largest, of equal ones those with the smallest column; None: all
     weight : True or str, optional
         True: read the values of A, which must be finite; str: that field of records.
         Default: values are not read, and every entry counts 1.
@@ -186,12 +188,12 @@ def cosine(A: Matrix, pairs: Matrix | None = None, *, k: int | None = None, weig
     if weighted:
         weights("cosine", A, finite=True)
         A, _, norms = bounded_rows(A.apply("identity[float64]").new(), lambda M: M.apply("square"))
-        return _similarity("cosine", A, pairs, k, "plus_times", _both(_root_of_product), _share, total=norms)
-    return _similarity("cosine", A, pairs, k, "plus_pair", _both(_root_of_product), _share)
+        return _similarity("cosine", A, pairs, top, "plus_times", _both(_root_of_product), _share, total=norms)
+    return _similarity("cosine", A, pairs, top, "plus_pair", _both(_root_of_product), _share)
 
 
 @ops.reports_memory
-def adamic_adar(A: Matrix, pairs: Matrix | None = None, *, k: int | None = None) -> Matrix:
+def adamic_adar(A: Matrix, pairs: Matrix | None = None, *, top: int | None = None) -> Matrix:
     """S(u, v) = sum of 1 / log |N(w)| over the common neighbors w of u and v, for u != v.
 
     Parameters
@@ -200,7 +202,7 @@ def adamic_adar(A: Matrix, pairs: Matrix | None = None, *, k: int | None = None)
         Values are not read.  N(w) is the set of rows of column w.
     pairs : Matrix, m x m, or None
         Compute only the pairs that it stores.  None: every pair with a common neighbor.
-    k : keep up to k entries of each row, the largest, of equal ones those with the smallest column; None: all
+    top : keep up to so many entries of each row, the largest, of equal ones those with the smallest column; None: all
 
     Returns
     -------
@@ -222,11 +224,11 @@ def adamic_adar(A: Matrix, pairs: Matrix | None = None, *, k: int | None = None)
     >>> round(sr.algorithms.adamic_adar(A)[0, 2].value, 3)
     1.443
     """
-    return _weighted_by_degree("adamic_adar", A, pairs, k, "1 / log(x)")
+    return _weighted_by_degree("adamic_adar", A, pairs, top, "1 / log(x)")
 
 
 @ops.reports_memory
-def resource_allocation(A: Matrix, pairs: Matrix | None = None, *, k: int | None = None) -> Matrix:
+def resource_allocation(A: Matrix, pairs: Matrix | None = None, *, top: int | None = None) -> Matrix:
     """S(u, v) = sum of 1 / |N(w)| over the common neighbors w of u and v, for u != v.
 
     Parameters
@@ -235,7 +237,7 @@ def resource_allocation(A: Matrix, pairs: Matrix | None = None, *, k: int | None
         Values are not read.  N(w) is the set of rows of column w.
     pairs : Matrix, m x m, or None
         Compute only the pairs that it stores.  None: every pair with a common neighbor.
-    k : keep up to k entries of each row, the largest, of equal ones those with the smallest column; None: all
+    top : keep up to so many entries of each row, the largest, of equal ones those with the smallest column; None: all
 
     Returns
     -------
@@ -257,15 +259,15 @@ def resource_allocation(A: Matrix, pairs: Matrix | None = None, *, k: int | None
     >>> sr.algorithms.resource_allocation(A)[0, 2].value
     0.5
     """
-    return _weighted_by_degree("resource_allocation", A, pairs, k, "1 / x")
+    return _weighted_by_degree("resource_allocation", A, pairs, top, "1 / x")
 
 
-def _weighted_by_degree(name: str, A: Matrix, pairs: Matrix | None, k: int | None, weight: str) -> Matrix:
+def _weighted_by_degree(name: str, A: Matrix, pairs: Matrix | None, top: int | None, weight: str) -> Matrix:
     """Return the sums of a weight of each common neighbor."""
     n = is_matrix(name, A).nrows
     degree = A.apply("second", right=np.float64(1)).reduce_columnwise("plus")
     weighted = A.ewise_mult(degree.apply(weight), "second").new()  # A(u, w) = weight of w
-    return _products(name, n, A, weighted, pairs, k, semiring.plus_second, lambda C, first: C)
+    return _products(name, n, A, weighted, pairs, top, semiring.plus_second, lambda C, first: C)
 
 
 def _both(op: Any) -> Any:
@@ -276,7 +278,7 @@ def _similarity(
     name: str,
     A: Matrix,
     pairs: Matrix | None,
-    k: int | None,
+    top: int | None,
     ring: str,
     totals: Any,
     last: Any,
@@ -290,7 +292,7 @@ def _similarity(
     n = is_matrix(name, A).nrows
     product = semiring.plus_pair[np.int64] if ring == "plus_pair" else getattr(semiring, ring)
     if totals is None:
-        return _products(name, n, A, A, pairs, k, product, lambda C, first: C)
+        return _products(name, n, A, A, pairs, top, product, lambda C, first: C)
     values = A.apply("second", right=np.float64(1)) if ring == "plus_pair" else A
     sums = values.reduce_rowwise("plus").new() if total is None else total
 
@@ -298,19 +300,19 @@ def _similarity(
         C = C.apply("identity[float64]").new()
         return C.ewise_mult(totals(C, sums[first].new(), sums), last)
 
-    return _products(name, n, A, A, pairs, k, product, finished)
+    return _products(name, n, A, A, pairs, top, product, finished)
 
 
 def _products(
-    name: str, n: int, A: Matrix, B: Matrix, pairs: Matrix | None, k: int | None, ring: Any, finished: Any
+    name: str, n: int, A: Matrix, B: Matrix, pairs: Matrix | None, top: int | None, ring: Any, finished: Any
 ) -> Matrix:
-    """Return finished(A B') for the pairs, or for all; with k, its best entries, by blocks of rows."""
+    """Return finished(A B') for the pairs, or for all; with `top`, its best entries, by blocks of rows."""
     if pairs is not None:
         if not isinstance(pairs, Matrix):
             raise InvalidValue(f"{name}: pairs must be a Matrix, got {type(pairs).__name__}")
         if pairs.shape != (n, n):
             raise DimensionMismatch(f"{name}: pairs has shape {pairs.shape}, and A {n} rows: expected {n} x {n}")
-    kept = None if k is None else count(name, "k", k)
+    kept = None if top is None else count(name, "top", top)
     if pairs is not None or kept is None:
         sums = A.mxm(B.T, ring, mask=None if pairs is None else pairs.S)
         C: Matrix = finished(sums if pairs is not None else sums.select("offdiag", 0), slice(0, n))

@@ -30,6 +30,8 @@ _METAVARS = {
     "matrix": "FILE",
 }
 _FLOATS = ("float32", "float64")
+# Options that are not named like their parameter: `--top` limits in every command what is shown.
+_FLAGS = {"top": "k"}
 # What `weight=True` means.
 _TRUE = re.compile(r"True: (.*?)[;.] str:")
 # Types that the placeholder of an option shows already.
@@ -49,7 +51,7 @@ class Option(NamedTuple):
     @property
     def flag(self) -> str:
         """Return the word on the command line."""
-        return "--" + self.name.replace("_", "-")
+        return "--" + _FLAGS.get(self.name, self.name).replace("_", "-")
 
 
 def options_of(function: Callable[..., Any]) -> list[Option] | None:

@@ -77,7 +77,7 @@ def test_igraph_and_networkit(graph: Any) -> None:
 def test_both_kinds_of_products() -> None:
     # Levels of few and of many edges, so that the wide layout multiplies sparse and dense operands.
     graph = nx.barabasi_albert_graph(300, 8, seed=5)
-    found = betweenness_centrality(matrix(graph), k=40, seed=3, batch=40, normalized=False)
+    found = betweenness_centrality(matrix(graph), samples=40, seed=3, batch=40, normalized=False)
     chosen = [v for v in range(300) if v in _drawn(300, 40, 3)]
     expected = nx.betweenness_centrality_subset(graph, chosen, list(graph))
     scale = np.array([299 / (39 if v in chosen else 40) for v in range(300)])
@@ -110,7 +110,7 @@ def test_a_sample_is_scaled_as_by_networkx(
     A, n = matrix(graph), len(graph)
     sampled = _drawn(n, 6, 5)
     assert len(set(sampled)) == 6
-    found = betweenness_centrality(A, k=6, seed=5, normalized=normalized, endpoints=endpoints)
+    found = betweenness_centrality(A, samples=6, seed=5, normalized=normalized, endpoints=endpoints)
 
     class Drawn:
         def sample(self, population: list[int], k: int) -> list[int]:
@@ -124,8 +124,8 @@ def test_a_sample_is_scaled_as_by_networkx(
 def test_a_sample_depends_on_its_seed_and_is_the_same_on_each_call() -> None:
     A = matrix(GRAPHS["karate"])
     assert _drawn(34, 5, 1) == _drawn(34, 5, 1) != _drawn(34, 5, 2)
-    assert betweenness_centrality(A, k=5, seed=1).isequal(betweenness_centrality(A, k=5, seed=1))
-    assert betweenness_centrality(A, k=34).isclose(betweenness_centrality(A), abs_tol=1e-12)
+    assert betweenness_centrality(A, samples=5, seed=1).isequal(betweenness_centrality(A, samples=5, seed=1))
+    assert betweenness_centrality(A, samples=34).isclose(betweenness_centrality(A), abs_tol=1e-12)
 
 
 def test_batches_and_progress(layout: str) -> None:
@@ -192,9 +192,9 @@ def test_values_are_not_read() -> None:
         (lambda: betweenness_centrality(sr.Matrix(bool, 3, 3), sources=[3]), IndexOutOfBound, "source 3"),
         (lambda: betweenness_centrality(sr.Matrix(bool, 3, 3), sources=[1, 1]), InvalidValue, "distinct"),
         (lambda: betweenness_centrality(sr.Matrix(bool, 3, 3), sources=1), InvalidValue, "sequence"),
-        (lambda: betweenness_centrality(sr.Matrix(bool, 3, 3), sources=[1], k=1), InvalidValue, "exclude"),
-        (lambda: betweenness_centrality(sr.Matrix(bool, 3, 3), k=4), InvalidValue, "k must be from 1"),
-        (lambda: betweenness_centrality(sr.Matrix(bool, 3, 3), k=0), InvalidValue, "k must be from 1"),
+        (lambda: betweenness_centrality(sr.Matrix(bool, 3, 3), sources=[1], samples=1), InvalidValue, "exclude"),
+        (lambda: betweenness_centrality(sr.Matrix(bool, 3, 3), samples=4), InvalidValue, "samples must be from 1"),
+        (lambda: betweenness_centrality(sr.Matrix(bool, 3, 3), samples=0), InvalidValue, "samples must be from 1"),
         (lambda: betweenness_centrality(sr.Matrix(bool, 3, 3), batch=0), InvalidValue, "batch"),
         (lambda: betweenness_centrality(sr.Matrix(bool, 3, 3), dtype=int), DomainMismatch, "float32"),
         (lambda: edge_betweenness_centrality(sr.Matrix(bool, 2, 3)), DimensionMismatch, "square"),

@@ -76,7 +76,7 @@ def test_weights_of_one_are_no_weights(graph: Any) -> None:
     assert edge_betweenness_centrality(A, weight=True, **chosen).isclose(
         edge_betweenness_centrality(A, **chosen), abs_tol=1e-12
     )
-    sample = {"k": 6, "seed": 5, "endpoints": True}
+    sample = {"samples": 6, "seed": 5, "endpoints": True}
     assert betweenness_centrality(A, weight=True, **sample).isclose(betweenness_centrality(A, **sample), abs_tol=1e-12)
 
 

@@ -65,7 +65,7 @@ def products_of_scipy(case: Case) -> None:
     _same(al.jaccard(case.D), common, c / (u + v - c))
     _same(al.overlap(case.D), common, c / np.minimum(u, v))
     _same(al.cosine(case.D), common, c / np.sqrt(u * v))
-    best = al.jaccard(case.D, k=2)
+    best = al.jaccard(case.D, top=2)
     most = al.jaccard(case.D).reduce_rowwise("max")
     assert best.reduce_rowwise("max").isclose(most, rel_tol=1e-12)
     assert int(best.reduce_rowwise("count").reduce("max").get(0)) <= 2

@@ -119,8 +119,8 @@ def test_the_best_of_each_row(drawn: np.ndarray[Any, Any], monkeypatch: pytest.M
     monkeypatch.setattr(neighbors, "_TERMS_A_BLOCK", terms)  # blocks of one row, of some, and one block
     A = matrix(drawn)
     for function in (algorithms.common_neighbors, algorithms.jaccard, algorithms.cosine):
-        assert function(A, k=3).isequal(function(A).selectk("largest", 3))
-    assert algorithms.jaccard(A, k=0).nvals == 0
+        assert function(A, top=3).isequal(function(A).selectk("largest", 3))
+    assert algorithms.jaccard(A, top=0).nvals == 0
 
 
 @pytest.mark.parametrize(
@@ -131,11 +131,11 @@ def test_bad_input(function: Callable[..., Matrix]) -> None:
         function(Matrix(bool, 3, 3), [(0, 1)])
     with pytest.raises(DimensionMismatch, match="pairs has shape"):
         function(Matrix(bool, 3, 3), Matrix(bool, 2, 2))
-    with pytest.raises(InvalidValue, match="k must not be negative"):
-        function(Matrix(bool, 3, 3), k=-1)
+    with pytest.raises(InvalidValue, match="top must not be negative"):
+        function(Matrix(bool, 3, 3), top=-1)
     for n in (0, 3):
         assert function(Matrix(bool, n, n)).nvals == 0
-        assert function(Matrix(bool, n, n), k=2).shape == (n, n)
+        assert function(Matrix(bool, n, n), top=2).shape == (n, n)
 
 
 def test_bad_weights() -> None:
