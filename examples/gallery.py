@@ -55,7 +55,9 @@ def labyrinth(size: int = 32) -> list[Any]:
     grid = Matrix.from_edgelist(np.column_stack([i, j, weight]), symmetric=True)
     tree = sr.algorithms.minimum_spanning_forest(grid)
     level = sr.algorithms.bfs_levels(tree, 0).to_numpy(0)
-    path = np.array(sr.algorithms.shortest_path(tree, 0, int(level.argmax())))
+    longest = sr.algorithms.shortest_path(tree, 0, int(level.argmax()))
+    assert longest is not None
+    path = np.array(longest.vertices)
 
     # A cell of the grid is a pixel, and so is the passage between two; the others are walls.
     pixels = np.full((2 * size + 1, 2 * size + 1), np.nan)

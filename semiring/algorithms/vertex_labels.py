@@ -115,10 +115,11 @@ RESULTS: dict[str, Any] = {
     "resource_allocation": "rr",
     "reverse_cuthill_mckee": ".>v",
     "sample_neighbors": "vv",
-    "shortest_path": ">v",
+    "shortest_path": {"vertices": ">v"},
+    "shortest_path_tree": {"distance": "v", "parent": "v>v"},
     "square_clustering": "v",
     "sssp": "v|sv",
-    "sssp_parents": {"distance": "v", "parent": "v>v"},
+    "sssp_parents": "v>v",
     "strongly_connected_components": "v>v",
     "swap_edges": "vv",
     "topological_generations": "v",
@@ -256,9 +257,11 @@ def _listed(result: Any, spec: Any, labels: Labels) -> Any:
         if isinstance(result, list):
             return [labels[row] for row in result]
         return None if result is None else labels[result]
-    if isinstance(spec, dict) and isinstance(result, list):  # of tuples with named parts
-        fields = [name for name, its in spec.items() if its == ">v"]
-        return [part._replace(**{f: _listed(getattr(part, f), ">v", labels) for f in fields}) for part in result]
+    if isinstance(spec, dict) and isinstance(result, list):
+        return [_listed(part, spec, labels) for part in result]
+    lists = [name for name, its in spec.items() if its == ">v"] if isinstance(spec, dict) and result is not None else []
+    if lists:  # of a record
+        return dataclasses.replace(result, **{name: _listed(getattr(result, name), ">v", labels) for name in lists})
     return result
 
 

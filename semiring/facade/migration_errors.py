@@ -101,6 +101,7 @@ _VECTOR = {
     "mxv": "A.mxv(v, op), a method of the Matrix",
     "mxm": "A.mxv(v, op), or v.vxm(A, op)",
     "nrows": ".size",
+    "distance parent": "semiring.algorithms.shortest_path_tree(A, source), whose result has both",
     "T": "nothing: v.vxm(A) takes it as a row, A.mxv(v) as a column",
 }
 _HINTS = {

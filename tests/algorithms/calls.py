@@ -71,7 +71,12 @@ MORE: dict[str, tuple[dict[str, Any], ...]] = {
     "sssp": ({"source": lambda A: [0, A.nrows - 1]}, {"cutoff": 4}),
 }
 # Parts of results of which the definition allows several: only where they are present is compared.
-UNSPECIFIED = {"bfs_parents": ("",), "sssp_parents": ("parent",), "maximum_flow": ("flow", "source_side")}
+UNSPECIFIED = {
+    "bfs_parents": ("",),
+    "sssp_parents": ("",),
+    "shortest_path_tree": ("parent",),
+    "maximum_flow": ("flow", "source_side"),
+}
 
 
 class Call(NamedTuple):

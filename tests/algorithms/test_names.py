@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+import re
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -135,6 +137,12 @@ def are_paths(A: Matrix, found: dict[str, Any]) -> bool:
     return all((name(u), name(v)) in edges for u, v in listed if v is not None)
 
 
+def is_path(A: Matrix, found: dict[str, Any]) -> bool:
+    edges, name = edges_of(A), vertex_of(A)
+    vertices = [name(found[part]) for part in found if re.fullmatch(r"\.vertices\.\d+", part)]
+    return all(pair in edges for pair in pairwise(vertices))
+
+
 def lists_edges(A: Matrix, found: dict[str, Any]) -> bool:
     tails, heads, edges = found[".tails"], found[".heads"], edges_of(A)
     listed = {(v, heads[k]) for k, v in tails.items()}
@@ -204,6 +212,7 @@ CHOICES: dict[str, Callable[[Matrix, dict[str, Any]], bool]] = {
     "peer_pressure": has_a_number_each,
     "random_walks": are_walks,
     "reverse_cuthill_mckee": is_order,
+    "shortest_path": is_path,
     "sample_neighbors": is_part,
     "strongly_connected_components": names_groups,
     "swap_edges": keeps_degrees,
@@ -212,7 +221,7 @@ CHOICES: dict[str, Callable[[Matrix, dict[str, Any]], bool]] = {
 # Random sources, and the first of equal entries.
 BY_CHANCE = {"betweenness_centrality": "samples", "common_neighbors": "top"}
 # Results with vertices in lists and numbers of Python, which are rows where the call has rows.
-ROWS = {"lowest_common_ancestor", "shortest_path"}
+ROWS = {"lowest_common_ancestor"}
 
 
 def sampled(of: str, population: Any, count: int) -> list[Any]:
@@ -320,7 +329,7 @@ def assert_same(name: str, parameter: str, given: Any, rows: Any, what: str = ""
     expected = outcome(other, plain)
     assert not isinstance(expected, type), expected
     found = outcome(call, A)
-    if isinstance(found, dict) and name in {*ROWS, "k_shortest_paths"}:
+    if isinstance(found, dict) and name in {*ROWS, "k_shortest_paths", "shortest_path"}:
         found = {path: NAMES.index(part) if isinstance(part, str) else part for path, part in found.items()}
     wrong = differences(call, found, expected)
     assert not wrong, f"{name}({parameter}={what or given}): {wrong}"

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 import semiring as sr
 from semiring import Labels, Matrix, Vector
+from semiring.algorithms import Route
 from semiring.exceptions import DimensionMismatch, IndexOutOfBound, InvalidType, InvalidValue
 from tests.facade.test_edge_tables import TABLES
 
@@ -135,7 +136,7 @@ KEEPS: dict[str, Callable[[Matrix], Any]] = {
     "push": lambda A: Vector.full(1.0, 3).vxm(A),
     "searched": lambda A: sr.algorithms.bfs_levels(A, 0),
     "pairs": lambda A: sr.algorithms.all_pairs(A),
-    "tuple": lambda A: sr.algorithms.sssp_parents(A, 0).parent,
+    "tuple": lambda A: sr.algorithms.shortest_path_tree(A, 0).parent,
     "dataclass": lambda A: sr.algorithms.maximum_flow(A, 0, 1).flow,
     "pickled": lambda A: pickle.loads(pickle.dumps(A)),
     "pickled vector": lambda A: pickle.loads(pickle.dumps(A.reduce_rowwise("plus"))),
@@ -350,7 +351,7 @@ def test_a_position_that_is_a_scalar_is_named_by_the_labels() -> None:
 def test_algorithms_accept_names() -> None:
     A = graph()
     assert sr.algorithms.sssp(A, "eve").to_dict() == {0: 1.5, 1: 4.0, 2: 0.0}
-    assert sr.algorithms.shortest_path(A, "eve", target="bob", weight=True) == ["eve", "ann", "bob"]
+    assert sr.algorithms.shortest_path(A, "eve", target="bob", weight=True) == Route(4.0, ["eve", "ann", "bob"])
     assert sr.algorithms.bfs_levels(A.T, source="eve").to_dict() == {0: 2, 1: 1, 2: 0}
     for name in ("anne", ["ann", "anne"]):
         with pytest.raises(InvalidValue, match="sssp: source: no vertex is labeled 'anne'; did you mean"):

@@ -5,11 +5,11 @@ from .ancestry import lowest_common_ancestor, lowest_common_ancestors
 from .averages import average_shortest_path_length, global_efficiency, local_efficiency, wiener_index
 from .bfs import BfsTrace, bfs_levels, bfs_parents, bfs_trace
 from .extent import diameter, eccentricity, radius
-from .k_shortest import Route, k_shortest_paths
+from .k_shortest import k_shortest_paths
 from .languages import context_free_path_query, regular_path_query
 from .pairs import all_pairs, number_of_walks, transitive_closure
-from .route import ancestors, descendants, has_path, shortest_path
-from .sssp import ShortestPaths, sssp, sssp_parents
+from .route import Route, ancestors, descendants, has_path, shortest_path
+from .sssp import ShortestPaths, shortest_path_tree, sssp, sssp_parents
 from .widest import most_reliable_paths, widest_paths
 
 __all__ = [
@@ -39,6 +39,7 @@ __all__ = [
     "radius",
     "regular_path_query",
     "shortest_path",
+    "shortest_path_tree",
     "sssp",
     "sssp_parents",
     "topological_generations",

@@ -29,31 +29,11 @@ from ..checks import Vertex, row, square
 from ..checks import count as checked_count
 from ..progress import Progress, reporter
 from .chains import chain
+from .route import Route
 from .sssp import ShortestPaths, tree, weight_type, without_nan
 
 # In row i of those of a route from place k - 1 on: entries that lead to the route up to its next vertex, at place x.
 _passed = select.register_anonymous("x <= i + k", "passed")
-
-
-class Route(NamedTuple):
-    """A path and its length.
-
-    Attributes
-    ----------
-    length : int or float
-        The sum of the weights.
-    vertices : list of row numbers, or of names if source or target is a name
-        From the source to the target.
-
-    Examples
-    --------
-    >>> A = Matrix.from_coo([0, 1], [1, 2], [1, 2], shape=(3, 3))
-    >>> sr.algorithms.k_shortest_paths(A, 0, 2, 1)[0].vertices
-    [0, 1, 2]
-    """
-
-    length: Any
-    vertices: list[Any]
 
 
 class _Deviation(NamedTuple):
@@ -101,8 +81,8 @@ def k_shortest_paths(
     Examples
     --------
     >>> A = Matrix.from_coo([0, 0, 1, 1, 2], [1, 2, 2, 3, 3], [1, 4, 1, 5, 1], shape=(4, 4))
-    >>> for length, vertices in sr.algorithms.k_shortest_paths(A, 0, 3, 3):
-    ...     print(length, vertices)
+    >>> for route in sr.algorithms.k_shortest_paths(A, 0, 3, 3):
+    ...     print(route.length, route.vertices)
     3 [0, 1, 2, 3]
     5 [0, 2, 3]
     6 [0, 1, 3]

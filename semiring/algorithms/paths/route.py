@@ -5,23 +5,57 @@ path(t) = parent*(t), reversed, for the parents of a search from the source
 
 from __future__ import annotations
 
-from typing import Any, overload
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from semiring import Matrix, Vector, ops, semiring
+from semiring.renamed import SINCE
 
 from ..checks import Vertex, Weight, read_weight, row, square
 from .bfs import bfs_parents
 from .chains import chain
-from .sssp import sssp_parents
+from .sssp import tree
 
 
-@overload
-def shortest_path(A: Matrix, source: int, target: int, *, weight: Weight = None) -> list[int] | None: ...
-@overload
-def shortest_path(A: Matrix, source: Vertex, target: Vertex, *, weight: Weight = None) -> list[Any] | None: ...
+@dataclass(frozen=True)
+class Route:
+    """A path and its length.
+
+    Attributes
+    ----------
+    length : int or float
+        The sum of the weights; without weights the number of edges.
+    vertices : list of row numbers, or of names if source or target is a name
+        From the source to the target.
+
+    Examples
+    --------
+    >>> A = Matrix.from_coo([0, 1], [1, 2], [1, 2], shape=(3, 3))
+    >>> sr.algorithms.k_shortest_paths(A, 0, 2, 1)[0].vertices
+    [0, 1, 2]
+    """
+
+    length: Any
+    vertices: list[Any]
+
+    if not TYPE_CHECKING:  # for programs that expect the list, or the pair, of version 0.2
+
+        def __iter__(self) -> NoReturn:
+            raise TypeError(f"a Route has the parts .length and .vertices, and is no list or tuple since {SINCE}")
+
+        def __getitem__(self, at: Any) -> NoReturn:
+            iter(self)
+
+        def __len__(self) -> NoReturn:
+            iter(self)
+
+        def __bool__(self) -> bool:  # which is what Python derives, where there is no length
+            return True
+
+
 @ops.reports_memory
-def shortest_path(A: Matrix, source: Vertex, target: Vertex, *, weight: Weight = None) -> list[Any] | None:
-    """Return the vertices of a shortest path from the source to the target, both included; None without a path.
+def shortest_path(A: Matrix, source: Vertex, target: Vertex, *, weight: Weight = None) -> Route | None:
+    """Return a shortest path from the source to the target; None without a path.
 
     Parameters
     ----------
@@ -34,8 +68,9 @@ def shortest_path(A: Matrix, source: Vertex, target: Vertex, *, weight: Weight =
 
     Returns
     -------
-    list of row numbers, or of names if source or target is a name; or None
-        Which of several shortest paths is returned is unspecified.
+    Route or None
+        Its `length`, and its `vertices`: a list of row numbers, or of names if source or target is a name.  Which of
+        several shortest paths is returned is unspecified.
 
     Raises
     ------
@@ -45,24 +80,25 @@ def shortest_path(A: Matrix, source: Vertex, target: Vertex, *, weight: Weight =
 
     Notes
     -----
-    Cost that of `sssp_parents` or `bfs_parents`, and O(n) to follow the parents.  Synchronizes a few times.
+    Cost that of `shortest_path_tree` or `bfs_parents`, and O(n) to follow the parents.  Synchronizes a few times.
 
     Examples
     --------
     >>> A = Matrix.from_coo([0, 0, 1], [1, 2, 2], [1, 9, 2], shape=(4, 4))
     >>> sr.algorithms.shortest_path(A, 0, 2), sr.algorithms.shortest_path(A, 0, 2, weight=True)
-    ([0, 2], [0, 1, 2])
+    (Route(length=1, vertices=[0, 2]), Route(length=3, vertices=[0, 1, 2]))
     >>> B = Matrix.from_edgelist([("ann", "bob"), ("bob", "eve")], relabel=True)
-    >>> sr.algorithms.shortest_path(B, "ann", "eve"), sr.algorithms.shortest_path(B, 0, 2)
+    >>> sr.algorithms.shortest_path(B, "ann", "eve").vertices, sr.algorithms.shortest_path(B, 0, 2).vertices
     (['ann', 'bob', 'eve'], [0, 1, 2])
     """
     n = square("shortest_path", A)
     s, t = row("shortest_path", source, n), row("shortest_path", target, n)
     A, weighted = read_weight("shortest_path", A, weight)
-    parent = sssp_parents(A, s)[1] if weighted else bfs_parents(A, s)
+    distance, parent = tree("shortest_path", A, s) if weighted else (None, bfs_parents(A, s))
     if parent.get(t) is None:  # synchronizes
         return None
-    return chain(parent, t)[::-1]
+    vertices = chain(parent, t)[::-1]
+    return Route(len(vertices) - 1 if distance is None else distance.get(t), vertices)
 
 
 @ops.reports_memory

@@ -45,7 +45,7 @@ class ShortestPaths(NamedTuple):
     Examples
     --------
     >>> A = Matrix.from_coo([0, 1], [1, 2], [1, 2], shape=(3, 3))
-    >>> sr.algorithms.sssp_parents(A, 0).parent.to_dict()
+    >>> sr.algorithms.shortest_path_tree(A, 0).parent.to_dict()
     {0: 0, 1: 0, 2: 1}
     """
 
@@ -142,7 +142,43 @@ def sssp(
 
 
 @ops.reports_memory
-def sssp_parents(A: Matrix, source: Vertex) -> ShortestPaths:
+def sssp_parents(A: Matrix, source: Vertex) -> Vector:
+    """parent(v) = the vertex before v on a shortest path from the source; parent(source) = source.
+
+    Parents form a tree.  Which of several is returned is unspecified.  Missing where there is no path.
+
+    Parameters
+    ----------
+    A : Matrix, n x n
+        As for `sssp`.
+    source : int, or a name in ``A.labels``
+
+    Returns
+    -------
+    Vector of size n, int32 (int64 from n = 2**31 - 1).
+
+    Raises
+    ------
+    DimensionMismatch, IndexOutOfBound, InvalidValue, DomainMismatch
+    NegativeCycle
+        If a cycle of negative weight can be reached.
+
+    Notes
+    -----
+    Cost and synchronization as `shortest_path_tree`, which returns the distances too.
+
+    Examples
+    --------
+    >>> A = Matrix.from_coo([0, 0, 1], [1, 2, 2], [1, 9, 2], shape=(4, 4))
+    >>> sr.algorithms.sssp_parents(A, 0).to_dict()
+    {0: 0, 1: 0, 2: 1}
+    """
+    n = square("sssp_parents", A)
+    return tree("sssp_parents", A, row("sssp_parents", source, n)).parent
+
+
+@ops.reports_memory
+def shortest_path_tree(A: Matrix, source: Vertex) -> ShortestPaths:
     """(distance, parent): distance(v) = distance(parent(v)) + A(parent(v), v), and parent(source) = source.
 
     Parents form a tree.  Which of several is returned is unspecified.
@@ -170,12 +206,12 @@ def sssp_parents(A: Matrix, source: Vertex) -> ShortestPaths:
     Examples
     --------
     >>> A = Matrix.from_coo([0, 0, 1], [1, 2, 2], [1, 9, 2], shape=(4, 4))
-    >>> distance, parent = sr.algorithms.sssp_parents(A, 0)
+    >>> distance, parent = sr.algorithms.shortest_path_tree(A, 0)
     >>> distance.to_dict(), parent.to_dict()
     ({0: 0, 1: 1, 2: 3}, {0: 0, 1: 0, 2: 1})
     """
-    n = square("sssp_parents", A)
-    return tree("sssp_parents", A, row("sssp_parents", source, n))
+    n = square("shortest_path_tree", A)
+    return tree("shortest_path_tree", A, row("shortest_path_tree", source, n))
 
 
 def tree(name: str, A: Matrix, source: int) -> ShortestPaths:

@@ -105,8 +105,8 @@ def run(
 
 
 def _outcome(function: Callable[..., Any], A: sr.Matrix, given: dict[str, Any]) -> Outcome:
-    """Call the function; no list is an empty one."""
+    """Call the function; no path is an empty list of paths."""
     result = function(A, **given)
-    if result is None and str(inspect.signature(function).return_annotation).startswith("list"):
+    if result is None and "Route" in str(inspect.signature(function).return_annotation):
         result = []
     return Outcome(result, function.__name__, A.row_labels)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -34,16 +34,21 @@ class Table(NamedTuple):
 
 
 class Outcome:
-    """What a function returned: its Vectors and matrices, its numbers, or paths: lists of vertices, or records."""
+    """What a function returned: its Vectors and matrices, its numbers, or paths."""
 
     def __init__(self, result: Any, function: str = "", labels: sr.Labels | None = None) -> None:
         self.result, self.function, self.labels = result, function, labels
         found = _parts_of(result)
         self.parts = {name: part for name, part in found.items() if isinstance(part, (sr.Vector, sr.Matrix))}
-        self.paths: Sequence[Any] | None = None
+        self.paths: list[dict[Any, Any]] | None = None
+        self.numbers: dict[str, Any]
+        if isinstance(result, sr.algorithms.Route):
+            self.paths = [{"vertices": result.vertices}]
+            self.numbers = {"paths": 1, "length": result.length}
+            return
         if isinstance(result, list) and not self.parts:
-            self.paths = [(result,)] if result and not isinstance(result[0], tuple) else result
-            self.numbers: dict[str, Any] = {"paths": len(self.paths)}
+            self.paths = [_parts_of(route) for route in result]
+            self.numbers = {"paths": len(self.paths)}
             return
         self.numbers = {
             _shown(name): len(part) if isinstance(part, tuple) else self._named(name, part)
@@ -79,8 +84,8 @@ class Outcome:
         The largest values are first, of equal ones the first position; vertices are in the order of the positions.
         """
         if self.paths is not None:
-            head = list(getattr(next(iter(self.paths), None), "_fields", ["vertices"]))
-            fields = ([self._named(name, path[at]) for path in self.paths] for at, name in enumerate(head))
+            head = list(next(iter(self.paths), ["vertices"]))
+            fields = ([self._named(name, path[name]) for path in self.paths] for name in head)
             return _in_order(head, *fields)
         if not self.parts:
             return _in_order(["name", "value"], list(self.numbers), list(self.numbers.values()))

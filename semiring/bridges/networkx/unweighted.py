@@ -60,7 +60,7 @@ def bidirectional_shortest_path(G: Graph, source: Node, target: Node) -> list[No
     found = sr.shortest_path(G.structure, start, end)
     if found is None:
         raise nx.NetworkXNoPath(f"No path between {source} and {target}.")
-    return G.labels(found)
+    return G.labels(found.vertices)
 
 
 @implements()
@@ -75,7 +75,7 @@ def efficiency(G: Graph, u: Node, v: Node) -> float:
     """Return 1 / distance; 0 without a path."""
     start, end = G.row(u, f"Source {u} is not in G"), G.row(v, f"Target {v} is not in G")
     found = sr.shortest_path(G.structure, start, end)
-    return 0 if found is None else 1 / (len(found) - 1)
+    return 0 if found is None else 1 / found.length
 
 
 @implements()

@@ -13,6 +13,7 @@ from scipy.sparse.csgraph import dijkstra, floyd_warshall
 
 import semiring as sr
 from semiring import Matrix, algorithms
+from semiring.algorithms import Route
 from semiring.exceptions import DimensionMismatch, DomainMismatch, IndexOutOfBound, InvalidValue, NegativeCycle
 
 Array = np.ndarray[Any, Any]
@@ -66,7 +67,7 @@ def test_distances_from_several_sources(S: Any) -> None:
 @graphs
 def test_predecessors_are_a_tree_of_shortest_paths(S: Any) -> None:
     A, n = matrix(S, np.int64), S.shape[0]
-    distance, parent = algorithms.sssp_parents(A, 0)
+    distance, parent = algorithms.shortest_path_tree(A, 0)
     np.testing.assert_array_equal(dense(distance), dijkstra(S, indices=0))
     d, p = distance.to_dict(), parent.to_dict()
     assert d.keys() == p.keys()
@@ -77,8 +78,8 @@ def test_predecessors_are_a_tree_of_shortest_paths(S: Any) -> None:
         route = algorithms.shortest_path(A, 0, target, weight=True)
         assert (route is not None) == (target in d) == algorithms.has_path(A, 0, target)
         if route is not None:
-            assert (route[0], route[-1]) == (0, target)
-            assert sum(S[u, v] for u, v in itertools.pairwise(route)) == d[target]
+            assert (route.vertices[0], route.vertices[-1]) == (0, target)
+            assert sum(S[u, v] for u, v in itertools.pairwise(route.vertices)) == route.length == d[target]
 
 
 @pytest.mark.costly
@@ -96,18 +97,32 @@ def test_methods_agree(S: Any, method: str) -> None:
 
 def test_edges_of_weight_zero_make_no_cycle_of_predecessors() -> None:
     A = Matrix.from_coo([0, 1, 2, 3, 1, 3], [1, 2, 3, 1, 0, 4], [0.0] * 6, shape=(5, 5))
-    distance, parent = algorithms.sssp_parents(A, 0)
+    distance, parent = algorithms.shortest_path_tree(A, 0)
     assert distance.to_dict() == dict.fromkeys(range(5), 0.0)
     assert parent.to_dict() == {0: 0, 1: 0, 2: 1, 3: 2, 4: 3}
-    assert algorithms.shortest_path(A, 0, 4, weight=True) == [0, 1, 2, 3, 4]
+    assert algorithms.shortest_path(A, 0, 4, weight=True) == Route(0.0, [0, 1, 2, 3, 4])
 
 
 def test_the_fewest_edges() -> None:
     A = Matrix.from_coo([0, 0, 1], [1, 2, 2], [1, 9, 2], shape=(4, 4))
-    assert algorithms.shortest_path(A, 0, 2, weight=True) == [0, 1, 2]
-    assert algorithms.shortest_path(A, 0, 2) == [0, 2]
+    assert algorithms.shortest_path(A, 0, 2, weight=True) == Route(3, [0, 1, 2])
+    assert algorithms.shortest_path(A, 0, 2) == Route(1, [0, 2])
     assert algorithms.shortest_path(A, 0, 3, weight=True) is None
-    assert algorithms.shortest_path(A, 3, 3, weight=True) == [3]
+    assert algorithms.shortest_path(A, 3, 3, weight=True) == Route(0, [3])
+
+
+def test_a_route_is_no_list_and_no_pair() -> None:
+    A = Matrix.from_coo([0, 1], [1, 2], [1, 2], shape=(3, 3))
+    route = algorithms.shortest_path(A, 0, 2)
+    assert route
+    for use in (list, len, lambda route: route[0]):
+        with pytest.raises(TypeError, match=r"^a Route has the parts \.length and \.vertices, and is no list or tuple"):
+            use(route)
+    with pytest.raises(TypeError, match="a Route has the parts"):
+        for _, _ in algorithms.k_shortest_paths(A, 0, 2, 1):  # type: ignore[attr-defined]
+            pass
+    with pytest.raises(AttributeError, match="shortest_path_tree"):
+        _ = algorithms.sssp_parents(A, 0).parent  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -266,4 +281,4 @@ def test_compressed(codec: str) -> None:
     assert algorithms.sssp(C, 0).isequal(algorithms.sssp(A, 0))
     assert algorithms.shortest_path(C, 0, 5, weight=True) is not None
     assert algorithms.widest_paths(C, 0).isequal(algorithms.widest_paths(A, 0))
-    assert sr.algorithms.sssp_parents(C, 0)[0].isequal(algorithms.sssp(A, 0))
+    assert sr.algorithms.shortest_path_tree(C, 0).distance.isequal(algorithms.sssp(A, 0))

@@ -59,15 +59,15 @@ def test_distances(graph: Any) -> None:
     for source in graph:
         for method in ("auto", "bellman_ford", "delta_stepping"):
             assert alg.sssp(A, source, method=method).to_dict() == expected[source]
-        distance, parent = alg.sssp_parents(A, source)
+        distance, parent = alg.shortest_path_tree(A, source)
         assert distance.to_dict() == expected[source]
         assert parent.to_dict().keys() == expected[source].keys()
         for target in graph:
             path = alg.shortest_path(A, source, target, weight=True)
             assert (path is None) == (target not in expected[source])
             if path is not None:
-                assert (path[0], path[-1]) == (source, target)
-                assert nx.path_weight(graph, path, "weight") == expected[source][target]
+                assert (path.vertices[0], path.vertices[-1]) == (source, target)
+                assert nx.path_weight(graph, path.vertices, "weight") == path.length == expected[source][target]
     assert alg.sssp(A, 0, cutoff=100).to_dict() == {v: d for v, d in expected[0].items() if d <= 100}
 
 

@@ -47,15 +47,19 @@ def every_path(S: Any, source: int, target: int) -> list[tuple[int, tuple[int, .
     return sorted(found)
 
 
+def pairs(found: list[Route]) -> list[tuple[Any, list[Any]]]:
+    return [(route.length, route.vertices) for route in found]
+
+
 def check(found: list[Route], S: Any, source: int, target: int) -> None:
     """Different loopless paths of the graph, by length."""
     routes = [tuple(route.vertices) for route in found]
     assert len(set(routes)) == len(routes)
-    for length, route in found:
+    for length, route in pairs(found):
         assert (route[0], route[-1]) == (source, target)
         assert len(set(route)) == len(route)
         assert sum(S[u, v] for u, v in itertools.pairwise(route)) == pytest.approx(length)
-    lengths = [length for length, _ in found]
+    lengths = [route.length for route in found]
     assert lengths == sorted(lengths)
 
 
@@ -71,10 +75,10 @@ def test_every_path_of_small_graphs(seed: int, low: int) -> None:
         return
     found = k_shortest_paths(matrix(S), 0, 6, 1000)
     expected = every_path(S, 0, 6)
-    assert sorted((length, tuple(route)) for length, route in found) == expected
+    assert sorted((length, tuple(route)) for length, route in pairs(found)) == expected
     check(found, S, 0, 6)
     fewer = k_shortest_paths(matrix(S), 0, 6, 3)
-    assert [length for length, _ in fewer] == [length for length, _ in expected[:3]]
+    assert [route.length for route in fewer] == [length for length, _ in expected[:3]]
 
 
 @pytest.mark.costly
@@ -83,7 +87,7 @@ def test_networkx_scipy_and_igraph(dtype: Any) -> None:
     S = drawn(40, 160, 3)
     found = k_shortest_paths(matrix(S, dtype), 2, 31, 12)
     check(found, S, 2, 31)
-    lengths = [length for length, _ in found]
+    lengths = [route.length for route in found]
     graph = nx.from_scipy_sparse_array(S, create_using=nx.DiGraph)
     theirs = itertools.islice(nx.shortest_simple_paths(graph, 2, 31, weight="weight"), 12)
     assert lengths == [nx.path_weight(graph, path, "weight") for path in theirs]
@@ -100,28 +104,28 @@ def test_many_equal_paths_of_a_grid() -> None:
     S = sp.csr_array(nx.to_scipy_sparse_array(graph, format="csr"))
     found = k_shortest_paths(matrix(S), 0, 24, 75)
     check(found, S, 0, 24)
-    assert [length for length, _ in found] == [8] * 70 + [10] * 5
+    assert [route.length for route in found] == [8] * 70 + [10] * 5
 
 
 def test_storage_kinds() -> None:
     S = drawn(30, 120, 5)
     A = matrix(S)
-    lengths = [length for length, _ in k_shortest_paths(A, 1, 7, 8)]
+    lengths = [route.length for route in k_shortest_paths(A, 1, 7, 8)]
     for made in (A.compress("packed"), A.compress("varint"), A.to(placement="host"), A.dup().convert("hypersparse")):
         found = k_shortest_paths(made, 1, 7, 8)
         check(found, S, 1, 7)
-        assert [length for length, _ in found] == lengths
+        assert [route.length for route in found] == lengths
 
 
 @pytest.mark.costly
 def test_few_paths_and_bad_input() -> None:
     A = Matrix.from_coo([0, 1, 1, 2], [1, 2, 1, 3], [0.0, 2.0, 5.0, np.nan], shape=(4, 4))
-    assert k_shortest_paths(A, 0, 2, 5) == [(2.0, [0, 1, 2])]
+    assert k_shortest_paths(A, 0, 2, 5) == [Route(2.0, [0, 1, 2])]
     assert k_shortest_paths(A, 0, 3, 5) == []  # an edge of weight NaN is ignored
     assert k_shortest_paths(A, 2, 0, 5) == k_shortest_paths(A, 0, 2, 0) == []
-    assert k_shortest_paths(A, 1, 1, 5) == [(0.0, [1])]
+    assert k_shortest_paths(A, 1, 1, 5) == [Route(0.0, [1])]
     ones = Matrix.from_edgelist([(0, 1), (1, 2), (0, 2)])
-    assert [length for length, _ in k_shortest_paths(ones, 0, 2, 5)] == [1, 2]
+    assert [route.length for route in k_shortest_paths(ones, 0, 2, 5)] == [1, 2]
     steps: list[tuple[int, int | None]] = []
     k_shortest_paths(ones, 0, 2, 2, progress=lambda *step: steps.append(step))
     assert steps == [(1, 2), (2, 2)]
@@ -140,17 +144,17 @@ def test_lists_and_numbers_hold_names_where_the_call_names_a_vertex() -> None:
     A = Matrix.from_edgelist([("ann", "bob", 1), ("bob", "eve", 2), ("ann", "eve", 9)], relabel=True)
     al = algorithms
     for source, target in (("ann", "eve"), (0, "eve"), ("ann", 2)):
-        assert al.shortest_path(A, source, target) == ["ann", "bob", "eve"]
+        assert al.shortest_path(A, source, target, weight=True) == Route(3, ["ann", "bob", "eve"])
         assert [route.vertices for route in al.k_shortest_paths(A, source, target, 2)] == [
             ["ann", "bob", "eve"],
             ["ann", "eve"],
         ]
         assert al.lowest_common_ancestor(A, source, target) == "ann"
-    assert al.shortest_path(A, 0, np.int64(2)) == [0, 1, 2]
+    assert al.shortest_path(A, 0, np.int64(2), weight=True) == Route(3, [0, 1, 2])
     assert [route.vertices for route in al.k_shortest_paths(A, 0, 2, 1)] == [[0, 1, 2]]
     assert al.lowest_common_ancestor(A, 1, 2) == 1
     assert al.shortest_path(A, "eve", "ann") is None
     assert al.k_shortest_paths(A, "eve", "ann", 2) == []
     assert al.lowest_common_ancestor(A.select("triu", 5), "eve", "ann") is None
     pairs = Matrix.from_edgelist([((0, 0), (0, 1))], relabel=True)  # labels that are tuples
-    assert al.shortest_path(pairs, (0, 0), (0, 1)) == [(0, 0), (0, 1)]
+    assert al.shortest_path(pairs, (0, 0), (0, 1)) == Route(1, [(0, 0), (0, 1)])

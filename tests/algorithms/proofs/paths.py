@@ -38,13 +38,13 @@ def searches(case: Case) -> None:
         equal(dense(al.bfs_levels(case.D, case.sources).dup(float), np.inf), depths)
 
 
-@proves("sssp", "sssp_parents")
+@proves("sssp", "sssp_parents", "shortest_path_tree")
 def distances(case: Case) -> None:
     """With weights: no edge improves a distance, every distance has an edge that gives it, along a tree."""
     arcs = arcs_of(case.V)
     xp = arcs.xp
     for source in case.sources:
-        found = al.sssp_parents(case.V, source)
+        found = al.shortest_path_tree(case.V, source)
         distance = full(found.distance, -1)
         equal(full(al.sssp(case.V, source), -1), distance)
         near, far, reached = distance[arcs.rows], distance[arcs.columns], distance >= 0
@@ -104,8 +104,9 @@ def routes(case: Case) -> None:
     for source in case.sources:
         distance = al.sssp(case.V, source).to_dict()
         target = max(distance, key=lambda v: (distance[v], v))
-        path = al.shortest_path(case.V, source, target, weight=True)
-        assert path is not None
+        route = al.shortest_path(case.V, source, target, weight=True)
+        assert route is not None
+        path = route.vertices
         assert (path[0], path[-1]) == (source, target)
         steps = list(pairwise(path))[:100]
         assert sum(case.V[u, v].value for u, v in steps) == distance[path[len(steps)]]
@@ -239,7 +240,7 @@ def routes_of_networkx(case: Case) -> None:
             path = al.shortest_path(case.V, source, target, weight=True)
             assert al.has_path(case.D, source, target) == nx.has_path(G, source, target) == (path is not None)
             if path is not None:
-                assert nx.path_weight(G, path, "weight") == lengths[target]
+                assert nx.path_weight(G, path.vertices, "weight") == path.length == lengths[target]
         costs = nx.single_source_dijkstra_path_length(
             G, source, weight=lambda u, v, data: -np.log(data["weight"] / 98.0)
         )
