@@ -105,7 +105,10 @@ def fresh(a: Matrix) -> Matrix:
 
 def _summary(made: Any) -> Any:
     """The number of entries of a result and their sum; a list of numbers itself.  Tests compare whole results."""
-    return (made.nvals, made.dup(float).reduce("plus").value) if isinstance(made, (Matrix, Vector)) else made
+    if not isinstance(made, (Matrix, Vector)):
+        return made
+    total = made.dup(float).reduce("plus") if isinstance(made, Vector) else made.dup(float).reduce_scalar("plus")
+    return made.nvals, total.value
 
 
 def measure(bench: Bench, name: str, density: float, pair: tuple[Operands, Operands]) -> None:

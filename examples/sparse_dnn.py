@@ -32,8 +32,8 @@ def radix_layer(number: int) -> Matrix:
 def inferred(Y: Matrix, layers: list[Matrix]) -> Matrix:
     """Return what the last layer makes of the images."""
     for W in layers:
-        Z = Y.mxm(W, "plus_times").new().apply("plus", right=np.float32(BIAS)).new()
-        Y = Z.select("valuegt", 0).new().apply("min", right=np.float32(CEILING)).new()
+        Z = Y.mxm(W, "plus_times").dup().apply("plus", right=np.float32(BIAS)).dup()
+        Y = Z.select("valuegt", 0).dup().apply("min", right=np.float32(CEILING)).dup()
     return Y
 
 

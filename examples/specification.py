@@ -60,7 +60,7 @@ def dependencies(A: Matrix, source: int) -> Vector:
     levels = []
     while frontier.nvals:
         levels.append(frontier.S)
-        paths = (paths + frontier).new()
+        paths = (paths + frontier).dup()
         frontier = frontier.vxm(A, "plus_first", mask=~paths.S)
     share, delta = paths.apply("minv"), Vector.full(1.0, A.nrows)
     for later, earlier in zip(levels[:0:-1], levels[-2::-1], strict=True):
@@ -77,7 +77,7 @@ def batched_dependencies(A: Matrix, sources: Sequence[int]) -> Vector:
     levels = []
     while frontier.nvals:
         levels.append(frontier.S)
-        paths = (paths + frontier).new()
+        paths = (paths + frontier).dup()
         frontier = frontier.mxm(A, "plus_first", mask=~paths.S)
     share, delta = paths.apply("minv"), Matrix.from_scalar(1.0, count, A.nrows)
     for later, earlier in zip(levels[:0:-1], levels[-2::-1], strict=True):
@@ -93,14 +93,14 @@ def independent_set(A: Matrix, seed: int = 0) -> Vector:
     neighbors are candidates no longer.  Vertices of low degree get larger numbers.
     """
     rng = np.random.default_rng(seed)
-    A = A.select("offdiag").new()
+    A = A.select("offdiag").dup()
     degree = Vector.full(0.0, A.nrows).ewise_add(A.apply("one").dup(float).reduce_rowwise("plus"), "plus")
     members, candidates = Vector(bool, A.nrows), Vector.full(True, A.nrows)
     while candidates.nvals:
         drawn = Vector.from_dense(rng.uniform(1e-4, 1.0, A.nrows))
         number = drawn.ewise_mult(2.0 * degree + 1.0, "truediv", mask=candidates.S)
         largest = A.mxv(number, "max_second", mask=candidates.S)  # of the neighbors that are candidates
-        joins = number.ewise_union(largest, "gt", 0.0, 0.0).select("==", True).new()
+        joins = number.ewise_union(largest, "gt", 0.0, 0.0).select("==", True).dup()
         members(joins.S) << True
         neighbors = A.mxv(joins, "lor_land")
         candidates(~(joins.S | neighbors.S), replace=True) << candidates
@@ -109,7 +109,7 @@ def independent_set(A: Matrix, seed: int = 0) -> Vector:
 
 def triangles(L: Matrix) -> int:
     """Return the number of triangles of the undirected graph with the strictly lower triangular matrix L."""
-    return int(L.mxm(L.T, "plus_pair", mask=L.S).reduce("plus").get(0))
+    return int(L.mxm(L.T, "plus_pair", mask=L.S).reduce_scalar("plus").get(0))
 
 
 def exchange(A: Matrix) -> list[Matrix]:

@@ -21,10 +21,10 @@ def triangles(A: Matrix) -> int:
 
 def truss(A: Matrix, k: int) -> Matrix:
     """Return the k-truss; values are the number of triangles of each edge."""
-    support = A.mxm(A.T, "plus_pair", mask=A.S).select("valuege", k - 2).new()
+    support = A.mxm(A.T, "plus_pair", mask=A.S).select("valuege", k - 2).dup()
     while support.nvals < A.nvals:
         A = support
-        support = A.mxm(A.T, "plus_pair", mask=A.S).select("valuege", k - 2).new()
+        support = A.mxm(A.T, "plus_pair", mask=A.S).select("valuege", k - 2).dup()
     return support
 
 
@@ -34,14 +34,14 @@ def main() -> None:
     rows, columns = np.triu_indices(5, 1)
     edges = [*zip(rows.tolist(), columns.tolist(), strict=True), (4, 5), (5, 6), (4, 6), (6, 7)]
     A = Matrix.from_edgelist(edges, nrows=8, ncols=8)
-    A = (A + A.T).new()
+    A = (A + A.T).dup()
     assert triangles(A) == 11
     sizes = {k: truss(A, k).nvals // 2 for k in (3, 4, 5, 6)}
     assert sizes == {3: 13, 4: 10, 5: 10, 6: 0}
     print("edges of the k-trusses:", sizes)
 
     K = sr.random.kronecker(10, seed=1)
-    K = K.select("offdiag").new()
+    K = K.select("offdiag").dup()
     corners = K.mxm(K, "plus_pair", mask=K.S).reduce_rowwise("plus").reduce("plus").value
     assert corners == 6 * triangles(K)
     print(f"a graph of {K.nvals // 2} edges has {triangles(K)} triangles")

@@ -28,7 +28,7 @@ NAMES: Final[dict[str, dict[str, str]]] = {
         "two_colouring": "two_coloring",
     },
     "semiring.ops": {},
-    "Matrix": {"unlabelled": "unlabeled"},
+    "Matrix": {"reduce": "reduce_scalar", "unlabelled": "unlabeled"},
     "Vector": {"unlabelled": "unlabeled"},
 }
 

@@ -103,7 +103,7 @@ from semiring.bridges.cli import kernels
 from semiring.engines.cuda import compile
 A = sr.Matrix.from_coo([0, 1], [1, 2], [1.0, 2.0], shape=(3, 3), device="cpu")
 double = sr.unary.register_new("zipped_double", lambda x: x + x)
-assert A.mxm(A.apply(double)).reduce("plus").value == 4
+assert A.mxm(A.apply(double)).reduce_scalar("plus").value == 4
 assert kernels.rows("cpu") and kernels.rows("any")
 assert "CODEC" in compile._source("tile.cuh")
 print(sr.__file__)

@@ -46,7 +46,7 @@ def factor(size: float, terms: int, *, powers: int = 1, dtype: np.dtype[Any] = _
 def bounded(A: Matrix, terms: int, *, powers: int = 1, dtype: np.dtype[Any] = _FLOAT64) -> tuple[Matrix, float]:
     """Return A times a `factor` of its values, and this factor.  Infinite values stay.  O(nvals); synchronizes."""
     scale = factor(largest(A), terms, powers=powers, dtype=dtype)
-    return (A, scale) if scale == 1 else (A.apply("times", right=scale).new(), scale)
+    return (A, scale) if scale == 1 else (A.apply("times", right=scale).dup(), scale)
 
 
 def bounded_rows(A: Matrix, term: Callable[[Matrix], Matrix] | None = None) -> tuple[Matrix, Matrix, Vector]:
@@ -58,11 +58,11 @@ def bounded_rows(A: Matrix, term: Callable[[Matrix], Matrix] | None = None) -> t
     O(nvals); synchronizes.
     """
     raised = A if term is None else term(A)
-    total = raised.reduce_rowwise("plus").new()
+    total = raised.reduce_rowwise("plus").dup()
     if total.nvals and not (total.reduce("min").value >= _LEAST and total.reduce("max").value <= _MOST):
-        A = A.apply("abs").reduce_rowwise("max").apply(_divisor).ewise_mult(A, "rtruediv").new()
+        A = A.apply("abs").reduce_rowwise("max").apply(_divisor).ewise_mult(A, "rtruediv").dup()
         raised = A if term is None else term(A)
-        total = raised.reduce_rowwise("plus").new()
+        total = raised.reduce_rowwise("plus").dup()
     return A, raised, total
 
 

@@ -159,6 +159,11 @@ def pending(cls: type[Scalar], monoid: Any, compute: Any, allow_empty: bool) -> 
     return cls._pending(monoid.z, filled)
 
 
+def reduced(x: Any, op: Any, *, allow_empty: bool = True) -> Scalar:
+    """Return the reduction of all entries of a Vector or a Matrix."""
+    return (x.reduce if x.ndim == 1 else x.reduce_scalar)(op, allow_empty=allow_empty)  # type: ignore[no-any-return]
+
+
 def whole(x: Any, aggregator: Any, allow_empty: bool = True) -> Scalar:
     """Return the aggregate of all entries of a Vector or a Matrix, pending."""
     if isinstance(aggregator, operators.agg.TypedAggregator):
@@ -170,7 +175,7 @@ def whole(x: Any, aggregator: Any, allow_empty: bool = True) -> Scalar:
         if aggregator.at or len(aggregator.parts) != 1 or aggregator.steps:
             raise InvalidValue(f"reduce: {aggregator!r} has no value for no entries; allow_empty=False is for monoids")
         init, monoid = aggregator.typed(x.dtype).parts[0]
-        return x.apply(init).reduce(monoid, allow_empty=False)  # type: ignore[no-any-return]
+        return reduced(x.apply(init), monoid, allow_empty=False)
     taken = x.dup()  # its entries now, independent of later changes of x
     if aggregator.composite:
         return _composite(taken, aggregator)
@@ -209,7 +214,7 @@ def _composite(x: Any, aggregator: Any) -> Scalar:
 def _by_parts(x: Any, plan: Any) -> Any:
     results: list[Any] = []
     for init, monoid in plan.parts:
-        value = x.apply(init).reduce(monoid)._read()
+        value = reduced(x.apply(init), monoid)._read()
         if value is None:
             return None
         results.append(value)
@@ -243,7 +248,7 @@ def _found(x: Any, aggregator: Any) -> Any:
 
         return _modes(Vector.from_dense(x.to_coo(index_dtype=None)[-1]).reshape(1, x.nvals)).get(0)
     if aggregator.at in ("min", "max"):
-        extreme = x.reduce(aggregator.at)._read()
+        extreme = reduced(x, aggregator.at)._read()
         if extreme is None or aggregator.gives == "value":
             return extreme
         if extreme == extreme:  # else all entries are NaN

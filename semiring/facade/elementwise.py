@@ -11,6 +11,7 @@ from ..operators.types import TypedIndexUnary, TypedSemiring, TypedUnary
 from ..ops.apply import apply
 from ..ops.ewise import ewise_add, ewise_mult, ewise_union
 from ..ops.select import select
+from . import aggregate
 from .base import Sparse
 from .chain import with_defaults
 from .operand import expected, scalar
@@ -19,7 +20,6 @@ from .writing import MaskView, Writing, as_mask
 if TYPE_CHECKING:
     from .matrix import Matrix
     from .operand import Dense
-    from .scalar import Scalar
 
 
 class Elementwise(Sparse[Any]):
@@ -243,11 +243,7 @@ class Elementwise(Sparse[Any]):
             if self.ndim == 1:
                 raise InvalidValue(f"{aggregator!r}(...): a Vector has neither rows nor columns")
             return self.reduce_rowwise(aggregator) if rowwise else self.reduce_columnwise(aggregator)  # type: ignore[attr-defined]
-        return self.reduce(aggregator)
-
-    def reduce(self, op: Any = "plus", *, allow_empty: bool = True) -> Scalar:
-        """S = (+) of all entries; see the methods of `Matrix` and `Vector`."""
-        raise NotImplementedError
+        return aggregate.reduced(self, aggregator)
 
 
 def check_rows(left: Any, right: Any) -> None:

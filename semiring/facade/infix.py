@@ -344,5 +344,6 @@ class Infix(Elementwise):
 
     def __bool__(self) -> bool:
         raise InvalidType(
-            f"the truth of a {type(self).__name__} is ambiguous: use .nvals, .isequal(other) or .reduce('lor')"
+            f"the truth of a {type(self).__name__} is ambiguous: use .nvals, .isequal(other) or "
+            f".reduce{'' if self.ndim == 1 else '_scalar'}('lor')"
         )

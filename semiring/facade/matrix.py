@@ -149,7 +149,6 @@ class Matrix(MatrixOperations):
     reduce_rowwise = matrix_reductions.reduce_rowwise
     reduce_columnwise = matrix_reductions.reduce_columnwise
     reduce_scalar = matrix_reductions.reduce_scalar
-    reduce = matrix_reductions.reduce
 
     # -- the entries of each row in order ----------------------------------------------------------------
 

@@ -125,27 +125,3 @@ def reduce_scalar(self: Matrix, op: Any = "plus", *, allow_empty: bool = True) -
     monoid = operators.lookup_monoid(op).typed(self.dtype)
     source = self._source if self._transpose_of is None else self.operand[0]
     return aggregate.pending(self._scalar_class, monoid, scalar_of(source, monoid), allow_empty)
-
-
-def reduce(self: Matrix, op: Any = "plus", *, allow_empty: bool = True) -> Scalar:
-    """S = (+) of all entries: `reduce_scalar`, by the name that Vector uses.
-
-    Parameters
-    ----------
-    op : monoid or aggregator, by object or name; positions are i * ncols + j
-    allow_empty : False: the monoid's identity in place of an empty Scalar
-
-    Raises
-    ------
-    DomainMismatch, UnknownOperator, InvalidValue
-
-    Notes
-    -----
-    Cost and synchronization as `reduce_scalar`.
-
-    Examples
-    --------
-    >>> Matrix.from_coo([0, 0, 2], [0, 1, 1], [5, 6, 7]).reduce("times").value
-    210
-    """
-    return reduce_scalar(self, op, allow_empty=allow_empty)

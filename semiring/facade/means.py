@@ -25,7 +25,7 @@ def mean_of(make: Callable[[Any, Any, Any], Any], values: Any, dtype: Any, name:
     chosen = value_type("values", values, dtype)
     wide = FC64 if chosen.kind == "c" else FP64
     total, count = make(values, wide, "plus"), make(1, wide, "plus")
-    mean = total.ewise_mult(count, "truediv").new(dtype=chosen if chosen in (FP32, FC32) else wide)
+    mean = total.ewise_mult(count, "truediv").dup(dtype=chosen if chosen in (FP32, FC32) else wide)
     mean.name = name
     return mean
 

@@ -9,6 +9,9 @@ from ..renamed import NAMES, SINCE
 
 __all__ = ["Named", "constructor_of", "no_attribute"]
 
+# What reduces all entries, by the operator that says how.
+_REDUCED = {"sum": "plus", "prod": "times", "any": "lor", "all": "land"}
+_REDUCED |= {name: name for name in ("min", "max", "mean", "argmin", "argmax")}
 # The name that NumPy, SciPy, NetworkX, PyTorch, pandas, or an earlier GraphBLAS library has -> what to write here.
 _BOTH = {
     "toarray todense to_array numpy": ".to_numpy(fill_value=0)",
@@ -23,11 +26,6 @@ _BOTH = {
     "dot matmul": "A @ B, or a method with a semiring: A.mxm(B, op), A.mxv(v, op), v.vxm(A, op), v.inner(w, op)",
     "multiply": ".ewise_mult(other), which is *",
     "add": ".ewise_add(other), which is +",
-    "sum": '.reduce("plus")',
-    "prod": '.reduce("times")',
-    "any": '.reduce("lor")',
-    "all": '.reduce("land")',
-    **{name: f'.reduce("{name}")' for name in ("min", "max", "mean", "argmin", "argmax")},
     "concatenate append": "semiring.concat, semiring.hstack, semiring.vstack",
     "hstack column_stack": "semiring.hstack",
     "vstack": "semiring.vstack",
@@ -43,6 +41,7 @@ _BOTH = {
     "plot draw": ".spy() and .draw() of a Matrix, .hist() of a Vector, and semiring.plot",
 }
 _MATRIX = {
+    **{name: f'.reduce_scalar("{op}")' for name, op in _REDUCED.items()},
     "tocsr tocsc tocoo asformat to_scipy to_scipy_sparse": "semiring.io.to_scipy_sparse(A)",
     "to_networkx": "semiring.io.to_networkx(A)",
     "from_networkx from_graph": "semiring.io.from_networkx(G)",
@@ -83,6 +82,7 @@ _MATRIX = {
     "idxmax": ".maxloc()",
 }
 _VECTOR = {
+    **{name: f'.reduce("{op}")' for name, op in _REDUCED.items()},
     "to_scipy to_scipy_sparse": "semiring.io.to_scipy_sparse(v)",
     "from_numpy from_array from_list from_torch from_tensor from_cupy from_dlpack": (
         "Vector.from_dense(array, missing_value)"

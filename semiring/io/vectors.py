@@ -154,7 +154,7 @@ def read_vector(
     if kind in (".srb", ".mtx"):
         found: Any = read_srb(path) if kind == ".srb" else mmread(path, dup_op=dup_op)
         if kind == ".mtx" and isinstance(found, Matrix) and found.ncols == 1:
-            found = found[:, 0].new()
+            found = found[:, 0].dup()
         if not isinstance(found, Vector) or size not in (None, found.size):
             wanted = "a Vector" if size is None else f"a Vector of size {size}"
             raise InvalidFormat(f"{name}: expected {wanted}, found a {type(found).__name__} of shape {found.shape}")

@@ -63,7 +63,7 @@ def sum_apart(
     --------
     >>> A = Matrix.from_edgelist([(0, 1), (1, 2), (0, 2)])
     >>> def reached(A, sources):
-    ...     return sr.ops.closure_many(sources, A).levels.reduce_columnwise("count").new()
+    ...     return sr.ops.closure_many(sources, A).levels.reduce_columnwise("count").dup()
     >>> sr.ops.sum_apart(reached, A, [0, 1, 2]).to_dict()
     {0: 1, 1: 2, 2: 3}
     >>> def program(grid):

@@ -141,7 +141,7 @@ def test_explain_records_format_bytes_and_direction() -> None:
         (A @ A).wait()
         (A @ v).wait()
         sr.algorithms.bfs_levels(A, 0)
-        A.reduce().get()
+        A.reduce_scalar().get()
     assert {"mxm", "mxv", "closure", "reduce_scalar"} <= {call.operation for call in log}
     for call in log:
         assert {"format", "bytes", "direction"} <= set(call.details), call

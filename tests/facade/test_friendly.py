@@ -93,7 +93,7 @@ HINTS: dict[str, tuple[type[Exception], str, Callable[[], Any]]] = {
     "still a name": (ex.UnknownOperator, r"no expression", lambda: A.select("x >")),
     "select value": (ex.UnknownOperator, r"select\('>', 3\), or 'valuegt'", lambda: A.select("value")),
     "tropical": (ex.UnknownOperator, r"did you mean 'min_plus'\?", lambda: A.mxm(A, "tropical")),
-    "average": (ex.UnknownOperator, r"did you mean 'mean'\?", lambda: A.reduce("avg")),
+    "average": (ex.UnknownOperator, r"did you mean 'mean'\?", lambda: A.reduce_scalar("avg")),
     "another kind": (ex.UnknownOperator, r"did you mean binary\.plus\?", lambda: A.apply("pluss")),
     "matrix for a Vector": (TypeError, r"mxv: expected a Vector, got an array of 2 dim", lambda: A.mxv(np.eye(4))),
     "list for a Vector": (TypeError, r"mxv: expected a Vector, got list.*from_dense", lambda: A.mxv([1])),  # type: ignore[arg-type]

@@ -150,8 +150,8 @@ def test_it_stops_in_another_context() -> None:
 
 def test_results_are_the_same_and_explain_works_beside() -> None:
     A = square()
-    expected = A.mxm(A, "min_plus", mask=A.S).reduce("plus").value
+    expected = A.mxm(A, "min_plus", mask=A.S).reduce_scalar("plus").value
     with sr.Recorder() as r, sr.explain() as log:
-        assert A.mxm(A, "min_plus", mask=A.S).reduce("plus").value == expected
+        assert A.mxm(A, "min_plus", mask=A.S).reduce_scalar("plus").value == expected
     assert list(r) == ["T1<A.S> = A min.plus A", "[plus T1]"]
     assert log

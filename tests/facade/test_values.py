@@ -160,7 +160,7 @@ def test_reductions_join_mask_accumulator_and_output() -> None:
     assert w.to_numpy().tolist() == [100, 204]
     w("plus") << A.reduce_rowwise("max")
     assert w.to_numpy().tolist() == [102, 209]
-    assert A.reduce(max).value == A.reduce_scalar(np.maximum).value == 5
+    assert A.reduce_scalar(max).value == A.reduce_scalar(np.maximum).value == 5
     assert (A.reduce_rowwise(binary.plus).dtype, A.apply("one").reduce_scalar().value) == (np.float64, 6)
     assert A.reduce_rowwise(monoid.plus[np.int32]).dtype == np.int32
 
@@ -203,13 +203,13 @@ def test_scalars_as_arguments() -> None:
     assert A[one, one].value == A.get(one, one) == 4
     assert A[one, :].nvals == 3
     assert A.select(">", one).nvals == 4
-    assert A.apply("plus", right=one).reduce("max").value == 6
+    assert A.apply("plus", right=one).reduce_scalar("max").value == 6
     assert A.ewise_union(A, "plus", one, one).nvals == 6
     assert Vector.full(one, 3).to_numpy().tolist() == [1, 1, 1]
     A(A.S) << one
     assert A.reduce_scalar().value == 6
-    assert (one == A).reduce("land")
-    assert (one == A).reduce("land")
+    assert (one == A).reduce_scalar("land")
+    assert (one == A).reduce_scalar("land")
     assert A.to_dense(fill_value=one).tolist() == [[1, 1, 1], [1, 1, 1]]
     if one:
         assert one < 2 <= one + 1
@@ -356,8 +356,8 @@ def test_operators_are_called_on_pending_results_only_where_they_belong() -> Non
         sr.semiring.min_plus(product)  # it was looked at: there is nothing left to do under another operator
     with pytest.raises(InvalidValue, match="A @ B"):
         sr.semiring.min_plus(A | A)
-    assert binary.plus(A, 1).reduce("max").value == 5
-    assert binary.plus(A | A, 1).reduce("max").value == 9
+    assert binary.plus(A, 1).reduce_scalar("max").value == 5
+    assert binary.plus(A | A, 1).reduce_scalar("max").value == 9
     assert sr.select.row(A > 0).to_dicts() == {1: {0: 3, 1: 4}}
 
 

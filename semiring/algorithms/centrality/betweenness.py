@@ -130,7 +130,7 @@ def betweenness_centrality(
     own, other = _scales(plan, normalized, endpoints)
     if own != other:
         total(accum="times")[plan.sources] << own / other
-    return total.apply("times", right=other).new()
+    return total.apply("times", right=other).dup()
 
 
 @ops.reports_memory
@@ -188,7 +188,7 @@ def edge_betweenness_centrality(
 
     def summed(A: Matrix, chosen: Sequence[int]) -> Matrix:
         part = plan.of(A, chosen)
-        total = A.apply("second", right=np.float64(0)).new()
+        total = A.apply("second", right=np.float64(0)).dup()
         sums: Callable[[list[int]], Any]
         if isinstance(part.graph, WeightedGraph):
             sums = partial(edge_sums, "edge_betweenness_centrality", part.graph)
@@ -202,7 +202,7 @@ def edge_betweenness_centrality(
     _check_finite("edge_betweenness_centrality", total.reduce_scalar("plus").get(0.0), plan.dtype)
     if not plan.directed:
         total = total.ewise_add(total.T, "plus")
-    return total.apply("times", right=_scales(plan, normalized, endpoints=True)[1]).new()
+    return total.apply("times", right=_scales(plan, normalized, endpoints=True)[1]).dup()
 
 
 @dataclass
@@ -276,7 +276,7 @@ def _edges(graph: Graph, sources: list[int]) -> Matrix:
     """Return the sum over a batch of sources and d of F(d)(u) Y(d + 1)(v), for the edges (u, v)."""
     levels = forward(graph, sources)
     before = levels[:-1]
-    total = graph.A.apply("second", right=np.float64(0)).new()
+    total = graph.A.apply("second", right=np.float64(0)).dup()
     paths, shares = [], []  # of pairs of sparse levels, which are many in deep graphs, for one product
     for step in backward(graph, levels, len(sources)):
         level = before.pop()

@@ -67,7 +67,7 @@ def closeness_centrality(
     nearness = others.ewise_mult(total, _ratio)
     if wf_improved:
         nearness = nearness.ewise_mult(others, "times").apply("truediv", right=float(max(n - 1, 1)))
-    return nearness.apply("times", right=unit).new()
+    return nearness.apply("times", right=unit).dup()
 
 
 @ops.reports_memory
@@ -119,4 +119,4 @@ def harmonic_centrality(
     _, total, unit = totals("harmonic_centrality", A, vertices, inverted, progress, weighted=weighted)
     if normalized:
         total = total.apply("truediv", right=float(max(n - 1, 1)))
-    return total.apply("times", right=unit).new()
+    return total.apply("times", right=unit).dup()

@@ -159,4 +159,4 @@ def _share(name: str, A: Matrix, direction: str) -> Vector:
     n = square(name, A)
     if n <= 1:
         return Vector.full(1.0, n, device=A.device)
-    return degrees(A, direction).apply("truediv", right=float(n - 1)).new()
+    return degrees(A, direction).apply("truediv", right=float(n - 1)).dup()

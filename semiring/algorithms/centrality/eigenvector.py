@@ -188,7 +188,7 @@ def katz_centrality(
     x, change, done = _katz(B, over_in, base, x, damping, n * tol, max_iter, report)
     if not change < n * tol:
         raise not_converged(name, done, change, tol, x)
-    return normalize(x).new() if normalized else x
+    return normalize(x).dup() if normalized else x
 
 
 @compile

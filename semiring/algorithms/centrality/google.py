@@ -80,4 +80,4 @@ def google_matrix(
     G = G.ewise_add(W.apply("times", right=kind.type(d)), "plus")
     if sinks is not None:
         G = G.ewise_add(sinks.outer((p if q is None else q).apply("times", right=kind.type(d)), "times"), "plus")
-    return G.new()
+    return G.dup()

@@ -59,7 +59,7 @@ def products_with(name: str, A: Matrix, dtype: np.dtype[Any], *, weighted: bool)
     weights(name, A, least=0, finite=True)
     most = largest(A)
     scale = factor(most, max(A.nrows, 1) ** 3, powers=2, dtype=dtype)
-    A = A if scale == 1 else A.apply("times", right=scale).new()
+    A = A if scale == 1 else A.apply("times", right=scale).dup()
     ring = semiring.plus_times[dtype]
     return Products(A, ring, ring, scale, unit=2.0 ** math.frexp(most * scale)[1])
 

@@ -79,7 +79,7 @@ def walk(A: Matrix, dtype: np.dtype[Any], *, weighted: bool) -> tuple[Matrix, Ve
 def distribution(name: str, parameter: str, v: Any, n: int, dtype: np.dtype[Any], device: str) -> Vector:
     """Return a Vector of n weights as a full one of sum 1; InvalidValue for another object or negative weights."""
     full = start_vector(name, parameter, v, n, dtype, device)
-    return full.apply("truediv", right=dtype.type(full.reduce("plus").value)).new()
+    return full.apply("truediv", right=dtype.type(full.reduce("plus").value)).dup()
 
 
 def _seeds(given: Matrix, n: int, dtype: np.dtype[Any]) -> Matrix:

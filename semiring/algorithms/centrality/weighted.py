@@ -58,7 +58,7 @@ class WeightedGraph:
         if not infinite:
             return A
         above = math.ldexp(1, math.frexp(largest(A))[1] + n.bit_length())
-        return A.apply(_finite, right=above).new()
+        return A.apply(_finite, right=above).dup()
 
     def copies(self, k: int) -> Matrix:
         """Return I (x) A, with k blocks."""
@@ -87,7 +87,7 @@ def counted(name: str, graph: WeightedGraph, sources: list[int]) -> Counted:
     zero = Vector.from_coo(np.arange(k) * n + np.asarray(sources), 0, copies.dtype, size=k * n, device=device)
     distance = _filled(ops.closure(zero, copies, semiring.min_plus[copies.dtype]), -1)
     T = distance.ewise_mult(copies, _extended).ewise_mult(distance, _tight).select("==", True).wait()
-    one = zero.apply("second", right=graph.dtype.type(1)).new()
+    one = zero.apply("second", right=graph.dtype.type(1)).dup()
     ring = semiring.plus_first[graph.dtype]
     try:
         paths = ops.acyclic_closure(one, T, ring)
@@ -95,7 +95,7 @@ def counted(name: str, graph: WeightedGraph, sources: list[int]) -> Counted:
         raise NotSupported(
             f"{name}: some weights are so small beside the distances that sums do not change by them; use integers"
         ) from failure
-    return Counted(T, paths, ops.acyclic_closure(paths.apply("minv").new(), T.T, ring))
+    return Counted(T, paths, ops.acyclic_closure(paths.apply("minv").dup(), T.T, ring))
 
 
 def _filled(v: Vector, missing: int) -> Vector:
@@ -112,7 +112,7 @@ def vertex_sums(name: str, graph: WeightedGraph, sources: list[int], *, endpoint
     starts = Vector.from_coo(np.arange(k) * n + np.asarray(sources), True, bool, size=k * n, device=device)
     others = paths.ewise_mult(shares, "times").dup(mask=~starts.S)
     if not endpoints:
-        others = others.apply("minus", right=1.0).new()
+        others = others.apply("minus", right=1.0).dup()
     table = others.reshape(k, n)
     total = Vector.full(0.0, n, device=device)
     total(accum="plus") << table.reduce_columnwise("plus")
@@ -130,6 +130,6 @@ def edge_sums(name: str, graph: WeightedGraph, sources: list[int]) -> Matrix:
     parts = _filled(paths, 0).ewise_mult(edges, "first").ewise_mult(_filled(shares, 0), "times")
     column = Matrix.from_coo(np.arange(k), np.zeros(k, np.int64), True, bool, shape=(k, 1), device=A.device)
     of_vertices = column.kronecker(Matrix.identity(A.nrows, dtype=bool, device=A.device), "land")
-    total = A.apply("second", right=np.float64(0)).new()
+    total = A.apply("second", right=np.float64(0)).dup()
     total(accum="plus") << of_vertices.T.mxm(parts, "plus_second").mxm(of_vertices, "plus_first", mask=A.S)
     return total

@@ -87,9 +87,9 @@ def graphlet_degrees(A: Matrix, *, induced: bool = True, progress: Progress | No
     --------
     >>> A = Matrix.from_edgelist([(0, 1), (1, 2), (2, 0), (2, 3)])  # a triangle with a tail
     >>> F = sr.algorithms.graphlet_degrees(A.ewise_add(A.T, "any"))
-    >>> F.select("!=", 0).new().to_dicts()[2]
+    >>> F.select("!=", 0).dup().to_dicts()[2]
     {0: 3, 2: 2, 3: 1, 11: 1}
-    >>> F[3, :].new().select("!=", 0).new().to_dict()
+    >>> F[3, :].dup().select("!=", 0).dup().to_dict()
     {0: 1, 1: 2, 9: 1}
     """
     n = undirected("graphlet_degrees", A)
@@ -98,7 +98,7 @@ def graphlet_degrees(A: Matrix, *, induced: bool = True, progress: Progress | No
     if induced:
         for orbit in sorted(_WITHIN, reverse=True):
             for denser, times in _WITHIN[orbit].items():
-                counts[orbit] = (counts[orbit] - times * counts[denser]).new()
+                counts[orbit] = (counts[orbit] - times * counts[denser]).dup()
     F = Matrix.from_scalar(np.int64(0), n, ORBITS, device=A.device)
     for orbit, count in enumerate(counts):
         F[:, orbit] << count
@@ -118,19 +118,19 @@ def _subgraphs(P: Matrix, n: int, report: Progress) -> list[Vector]:
         paths,
         d * (d - 1) // 2,
         t,
-        full(P.mxv(paths.new(), "plus_second"), n) - d * (d - 1) - 2 * t,
+        full(P.mxv(paths.dup(), "plus_second"), n) - d * (d - 1) - 2 * t,
         paths * (d - 1) - 2 * t,
-        full(P.mxv(((d - 1) * (d - 2) // 2).new(), "plus_second"), n),
+        full(P.mxv(((d - 1) * (d - 2) // 2).dup(), "plus_second"), n),
         d * (d - 1) * (d - 2) // 6,
         squares(P, d, second, report),
-        full(P.mxv(t.new(), "plus_second"), n) - 2 * t,
-        full(C.mxv((d - 2).new(), "plus_times"), n),
+        full(P.mxv(t.dup(), "plus_second"), n) - 2 * t,
+        full(C.mxv((d - 2).dup(), "plus_times"), n),
         t * (d - 2),
         around // 2 - t,
         full((C * (C - 1)).reduce_rowwise("plus"), n) // 2,
         _cliques(oriented(P)),
     ]
-    return [part.new() for part in found]
+    return [part.dup() for part in found]
 
 
 def _cliques(graph: Oriented) -> Vector:
@@ -143,14 +143,14 @@ def _cliques(graph: Oriented) -> Vector:
     k = Vector.full(np.int64(0), n, device=U.device)
     above = full(degrees(U), n)
     work = full(U.mxv(above, "plus_second"), n) + above * above
-    for first, last in parts(work.new(), 0, n, _GATHERED):
-        low, high, _ = U[first:last, :].new().to_coo()
+    for first, last in parts(work.dup(), 0, n, _GATHERED):
+        low, high, _ = U[first:last, :].dup().to_coo()
         if not len(low):
             continue
-        T = U[low + first, :].ewise_mult(U[high, :], "pair").new()
-        last_of = T.mxm(U, "plus_pair").new(mask=T.S)
-        third_of = T.mxm(U.T, "plus_pair").new(mask=T.S)
-        at_edges = last_of.reduce_rowwise("plus").new()
+        T = U[low + first, :].ewise_mult(U[high, :], "pair").dup()
+        last_of = T.mxm(U, "plus_pair").dup(mask=T.S)
+        third_of = T.mxm(U.T, "plus_pair").dup(mask=T.S)
+        at_edges = last_of.reduce_rowwise("plus").dup()
         for part in (last_of.reduce_columnwise("plus"), third_of.reduce_columnwise("plus")):
             k(accum="plus") << part
         for ends in (low + first, high):

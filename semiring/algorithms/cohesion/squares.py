@@ -84,7 +84,7 @@ def squares(P: Matrix, d: Vector, second: Vector, report: Progress) -> Vector:
     if n == 0:
         report(0, 0)
     # C(v, v) = d(v) is in both sums.
-    return (squared - second - d * d + d).apply("floordiv", right=2).new()
+    return (squared - second - d * d + d).apply("floordiv", right=2).dup()
 
 
 def full(v: Vector, n: int) -> Vector:

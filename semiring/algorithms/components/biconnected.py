@@ -72,7 +72,7 @@ def bridges(A: Matrix) -> Matrix:
         return A.dup()
     forest = spanning_forest(A)
     low, high = _reach(A, forest)
-    last = forest.number.ewise_add(forest.size[:n].new(), "plus").apply("minus", right=1)
+    last = forest.number.ewise_add(forest.size[:n].dup(), "plus").apply("minus", right=1)
     inside = low.ewise_mult(forest.number, "ge").ewise_mult(high.ewise_mult(last, "le"), "land")
     child = inside.select("==", True).dup(mask=forest.above.select("<", n).S)
     end = Vector.full(n, n, forest.parent.dtype, device=A.device)  # n: no bridge
@@ -205,7 +205,7 @@ def _reach(A: Matrix, forest: Forest) -> tuple[Vector, Vector]:
     for op in ("min", "max"):
         extreme = forest.first.dup()
         extreme[:n] << forest.number.ewise_add(seen.reduce_rowwise(op), op)
-        reach.append(forest.subtree(extreme, op)[:n].new())
+        reach.append(forest.subtree(extreme, op)[:n].dup())
     return reach[0], reach[1]
 
 
@@ -223,7 +223,7 @@ def _blocks(A: Matrix, forest: Forest) -> tuple[Vector, Vector]:
     label = ops.link(ops.singletons(Vector(bool, n, device=A.device)), apart.select("==", False))
     # A vertex above a fence is the head unless an edge around the fence puts it in the same block.
     children, parents = listed(above)
-    blocks = label[children].new()
+    blocks = label[children].dup()
     heads = Vector(np.int64, n, device=A.device)
     heads(accum="any")[blocks] << parents.dup(mask=blocks.ewise_mult(label[parents], "ne").V)
     return label, heads

@@ -35,12 +35,12 @@ class Forest:
     @kept
     def above(self) -> Vector:
         """Return `parent` without vertex n."""
-        return self.parent[:-1].new()
+        return self.parent[:-1].dup()
 
     @kept
     def number(self) -> Vector:
         """Return `first` without vertex n."""
-        return self.first[:-1].new()
+        return self.first[:-1].dup()
 
     def subtree(self, value: Vector, op: Any) -> Vector:
         """t(v) = (+) of value(u) over the subtree of v."""
@@ -79,7 +79,7 @@ def _offsets(parent: Vector, size: Vector) -> Vector:
     """
     n = parent.size - 1
     ends = Vector.full(1, n + 1, np.int64, device=parent.device).apply("rowindex").to_dense()
-    above, sizes = (vector[:n].new().to_dense() for vector in (parent, size))
+    above, sizes = (vector[:n].dup().to_dense() for vector in (parent, size))
     children = Matrix.from_csr(ends, above, sizes, ncols=n + 1, copy=False, device=parent.device).T.dup()
     _, child, totals = children.scan("plus").to_csr()
     earlier = Vector.from_dense(totals, device=parent.device).ewise_mult(

@@ -100,5 +100,5 @@ def _lowest(name: str, A: Matrix, vertices: list[int]) -> Vector:
         ops.closure(Vector.from_coo([w], True, size=A.nrows, device=A.device), A.T, semiring.any_pair[bool])
         for w in vertices
     )
-    common = first.ewise_mult(second, "land").new()
+    common = first.ewise_mult(second, "land").dup()
     return common.dup(mask=~common.vxm(A.T, semiring.any_pair[bool]).S)

@@ -193,7 +193,7 @@ def local_efficiency(A: Matrix, *, progress: Progress | None = None) -> Vector:
     """
     n = undirected("local_efficiency", A)
     report = reporter("local_efficiency", progress)
-    S = A.select("offdiag").apply("second", right=True).new()
+    S = A.select("offdiag").apply("second", right=True).dup()
     degree = Vector.full(0, n, np.int64, device=A.device)
     degree(accum="plus") << S.reduce_rowwise("count")
     ends = degree.scan().to_numpy()  # of the pairs of each vertex
@@ -212,7 +212,7 @@ def local_efficiency(A: Matrix, *, progress: Progress | None = None) -> Vector:
         report(0, 0)
     others = degree.apply("minus", right=1)
     most = degree.ewise_mult(others, "times").apply("max", right=1)
-    return nearness.ewise_mult(most, "truediv").new()
+    return nearness.ewise_mult(most, "truediv").dup()
 
 
 def _neighborhoods(S: Matrix, part: Matrix) -> tuple[Vector, Matrix]:

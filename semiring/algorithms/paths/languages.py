@@ -76,12 +76,12 @@ def regular_path_query(
     for label, transitions in automaton.items():
         if label in graph:
             steps = transitions.to(device).apply("one").dup(bool).kronecker(graph[label].apply("one").dup(bool), "land")
-            pairs = pairs.ewise_add(steps, "lor").new()
+            pairs = pairs.ewise_add(steps, "lor").dup()
     first = sorted({p * n + v for p in starts for v in _rows("regular_path_query", sources, n)})
     reached = ops.closure(
         Vector.from_coo(first, True, bool, size=states * n, device=device), pairs, semiring.any_pair[bool]
     )
-    return reached.reshape(states, n)[finals, :].reduce_columnwise("lor").new()
+    return reached.reshape(states, n)[finals, :].reduce_columnwise("lor").dup()
 
 
 @ops.reports_memory
@@ -132,14 +132,14 @@ def context_free_path_query(graph: Mapping[Any, Matrix], rules: Sequence[Sequenc
         if unknown := [symbol for symbol in rule[1:] if symbol not in found]:
             raise InvalidValue(f"{name}: {unknown[0]!r} is neither a label of the graph nor the first of a rule")
         if len(rule) == 1:
-            found[rule[0]] = found[rule[0]].ewise_add(Matrix.identity(n, dtype=bool, device=device), "lor").new()
+            found[rule[0]] = found[rule[0]].ewise_add(Matrix.identity(n, dtype=bool, device=device), "lor").dup()
     before = -1
     while before < (entries := sum(found[head].nvals for head in heads)):  # synchronizes
         before = entries
         for head, *body in rules:
             if body:
                 made = found[body[0]] if len(body) == 1 else found[body[0]].mxm(found[body[1]], semiring.any_pair[bool])
-                found[head] = found[head].ewise_add(made, "lor").new()
+                found[head] = found[head].ewise_add(made, "lor").dup()
     return {head: found[head] for head in heads}
 
 

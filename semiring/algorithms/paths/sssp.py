@@ -252,7 +252,7 @@ def distances_from(
     for first in range(0, k, size):
         group = sources[first : first + size]
         found = _by_rounds(name, A, group[0]).reshape(1, n) if search is _by_rounds else _from_each(name, A, group)
-        parts.append(found if most is None else found.select("<=", most).new())
+        parts.append(found if most is None else found.select("<=", most).dup())
         for done in range(first, first + len(group)):
             report(done + 1, k)
     return parts[0] if len(parts) == 1 else sr.concat([[part] for part in parts])
@@ -265,7 +265,7 @@ def _from_each(name: str, A: Matrix, sources: list[int]) -> Matrix:
     try:
         return ops.closure(starts, A, semiring.min_plus[dtype])
     except ConvergenceFailure as failure:
-        unsettled, source = failure.result[0, :].new(), sources[failure.row or 0]
+        unsettled, source = failure.result[0, :].dup(), sources[failure.row or 0]
     raise _negative_cycle(name, A, unsettled, source)
 
 

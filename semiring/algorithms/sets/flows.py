@@ -149,7 +149,7 @@ def maximum_flow(
         found = _along_trees(A, s, t, report)
     if unit == 1:
         return found
-    return Flow(found.value / unit, found.flow.apply("times", right=1 / unit).new(), found.source_side)
+    return Flow(found.value / unit, found.flow.apply("times", right=1 / unit).dup(), found.source_side)
 
 
 def _along_paths(A: Matrix, s: int, t: int) -> Flow:
@@ -261,7 +261,7 @@ def _send_through_tree(left: _Residual, parent: Vector, s: int) -> None:
     before = to_target.ewise_mult(downwards.scan("plus").ewise_mult(downwards, "minus"), "plus")
     shares = before.apply("cmplx", right=0.0).ewise_mult(downwards.apply("cmplx", left=0.0), "plus")
     f = ops.acyclic_closure(root.apply("second", right=np.inf), shares, _share).select(">", 0).dup(mask=~root.S)
-    begun = f.ewise_mult(sources, "first").new()
+    begun = f.ewise_mult(sources, "first").dup()
     left.sinks = _less(left.sinks, vertices, f.ewise_mult(sinks, "min"), left.least)
     left.sources = _less(left.sources, vertices, begun, left.least)
     places, amounts = listed(f.dup(mask=~begun.S))

@@ -167,7 +167,7 @@ class _Search:
         column, row = (Vector.full(k, size, np.int64, device=A.device) for k, size in ((n, m + 1), (m, n)))
         column[:m](of_row.S) << of_row
         row(of_column.S) << of_column
-        return cls(A, rows, A.reduce_rowwise("any").new(), column, row, Vector(np.int64, 0, device=A.device))
+        return cls(A, rows, A.reduce_rowwise("any").dup(), column, row, Vector(np.int64, 0, device=A.device))
 
     def matched(self) -> Vector:
         """The columns of the matched rows."""

@@ -137,4 +137,4 @@ def degree_statistics(A: Matrix) -> DegreeStatistics:
 def _degrees(A: Matrix, n: int) -> Vector:
     """Return the number of entries of each row, 0 included."""
     counted = A.apply("second", right=np.int64(1)).reduce_rowwise("plus")
-    return Vector.full(0, n, int, device=A.device).ewise_add(counted, "plus").new()
+    return Vector.full(0, n, int, device=A.device).ewise_add(counted, "plus").dup()

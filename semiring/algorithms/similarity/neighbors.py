@@ -103,7 +103,7 @@ def jaccard(A: Matrix, pairs: Matrix | None = None, *, top: int | None = None, w
     A, weighted = read_weight("jaccard", A, weight)
     if weighted:
         weights("jaccard", A, least=0, finite=True)
-        A, _ = bounded(A.apply("identity[float64]").new(), 2 * A.nvals)
+        A, _ = bounded(A.apply("identity[float64]").dup(), 2 * A.nvals)
     return _similarity(
         "jaccard", A, pairs, top, "plus_min" if weighted else "plus_pair", _both("plus"), _share_of_union
     )
@@ -146,7 +146,7 @@ def overlap(A: Matrix, pairs: Matrix | None = None, *, top: int | None = None, w
     A, weighted = read_weight("overlap", A, weight)
     if weighted:
         weights("overlap", A, least=0, finite=True)
-        A, _ = bounded(A.apply("identity[float64]").new(), 2 * A.nvals)
+        A, _ = bounded(A.apply("identity[float64]").dup(), 2 * A.nvals)
     return _similarity("overlap", A, pairs, top, "plus_min" if weighted else "plus_pair", _both("min"), _share)
 
 
@@ -187,7 +187,7 @@ def cosine(A: Matrix, pairs: Matrix | None = None, *, top: int | None = None, we
     A, weighted = read_weight("cosine", A, weight)
     if weighted:
         weights("cosine", A, finite=True)
-        A, _, norms = bounded_rows(A.apply("identity[float64]").new(), lambda M: M.apply("square"))
+        A, _, norms = bounded_rows(A.apply("identity[float64]").dup(), lambda M: M.apply("square"))
         return _similarity("cosine", A, pairs, top, "plus_times", _both(_root_of_product), _share, total=norms)
     return _similarity("cosine", A, pairs, top, "plus_pair", _both(_root_of_product), _share)
 
@@ -266,7 +266,7 @@ def _weighted_by_degree(name: str, A: Matrix, pairs: Matrix | None, top: int | N
     """Return the sums of a weight of each common neighbor."""
     n = is_matrix(name, A).nrows
     degree = A.apply("second", right=np.float64(1)).reduce_columnwise("plus")
-    weighted = A.ewise_mult(degree.apply(weight), "second").new()  # A(u, w) = weight of w
+    weighted = A.ewise_mult(degree.apply(weight), "second").dup()  # A(u, w) = weight of w
     return _products(name, n, A, weighted, pairs, top, semiring.plus_second, lambda C, first: C)
 
 
@@ -294,11 +294,11 @@ def _similarity(
     if totals is None:
         return _products(name, n, A, A, pairs, top, product, lambda C, first: C)
     values = A.apply("second", right=np.float64(1)) if ring == "plus_pair" else A
-    sums = values.reduce_rowwise("plus").new() if total is None else total
+    sums = values.reduce_rowwise("plus").dup() if total is None else total
 
     def finished(C: Matrix, first: slice) -> Matrix:
-        C = C.apply("identity[float64]").new()
-        return C.ewise_mult(totals(C, sums[first].new(), sums), last)
+        C = C.apply("identity[float64]").dup()
+        return C.ewise_mult(totals(C, sums[first].dup(), sums), last)
 
     return _products(name, n, A, A, pairs, top, product, finished)
 
@@ -316,11 +316,11 @@ def _products(
     if pairs is not None or kept is None:
         sums = A.mxm(B.T, ring, mask=None if pairs is None else pairs.S)
         C: Matrix = finished(sums if pairs is not None else sums.select("offdiag", 0), slice(0, n))
-        return C.new() if kept is None else C.selectk("largest", kept).new()
+        return C.dup() if kept is None else C.selectk("largest", kept).dup()
     blocks = []
     for first, last in _blocks(A):
         sums = A[first:last, :].mxm(B.T, ring).select("offdiag", first)
-        blocks.append(finished(sums, slice(first, last)).selectk("largest", kept).new())
+        blocks.append(finished(sums, slice(first, last)).selectk("largest", kept).dup())
     stacked: Matrix = sr.vstack(blocks)
     return stacked
 

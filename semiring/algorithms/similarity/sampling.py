@@ -55,11 +55,11 @@ def sample_neighbors(
     hops = []
     for hop, size in enumerate([count("sample_neighbors", "sizes", size) for size in sizes]):
         listed = frontier.to_coo(index_dtype=None)[0]
-        drawn = A[listed, :].selectk("random", size, seed=thunk(seed, hop) & (2**60 - 1)).new()
+        drawn = A[listed, :].selectk("random", size, seed=thunk(seed, hop) & (2**60 - 1)).dup()
         whole = Matrix(A.dtype, n, n, device=A.device)
         whole[listed, :] << drawn
         hops.append(whole)
-        frontier = drawn.apply("second", right=True).reduce_columnwise("any").new()
+        frontier = drawn.apply("second", right=True).reduce_columnwise("any").dup()
     return hops
 
 

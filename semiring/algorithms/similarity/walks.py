@@ -43,30 +43,30 @@ class _Rows(NamedTuple):
 
     def draw(self, at: Vector, r: Vector) -> Vector:
         """Return the column of an entry drawn from the row of each walk; the rows must not be empty."""
-        first = self.first.extract(at).new()
+        first = self.first.extract(at).dup()
         if self.totals is None or self.total is None:
             nth = r.ewise_mult(self.degree.extract(at), _drawn)
-            return self.columns.extract(first.ewise_mult(nth, "plus").new()).new()
-        target = r.ewise_mult(self.total.extract(at), "times").new()
+            return self.columns.extract(first.ewise_mult(nth, "plus").dup()).dup()
+        target = r.ewise_mult(self.total.extract(at), "times").dup()
         last = self._last(first, at)
-        return self.columns.extract(self._bisect(self.totals, target, first, last, "le")).new()
+        return self.columns.extract(self._bisect(self.totals, target, first, last, "le")).dup()
 
     def contains(self, at: Vector, column: Vector) -> Vector:
         """Return whether the row of each walk has an entry in this column; the rows must not be empty."""
-        first = self.first.extract(at).new()
+        first = self.first.extract(at).dup()
         place = self._bisect(self.columns, column, first, self._last(first, at), "lt")
-        return self.columns.extract(place).ewise_mult(column, "eq").new()
+        return self.columns.extract(place).ewise_mult(column, "eq").dup()
 
     def _last(self, first: Vector, at: Vector) -> Vector:
-        return first.ewise_mult(self.degree.extract(at), "plus").apply("minus", right=1).new()
+        return first.ewise_mult(self.degree.extract(at), "plus").apply("minus", right=1).dup()
 
     def _bisect(self, ordered: Vector, target: Vector, low: Vector, high: Vector, before: str) -> Vector:
         """Return the first place of low ... high whose value is not before the target, or high."""
         low, high = low.dup(), high.dup()
         for _ in range(self.bisections):
-            middle = low.ewise_mult(high, _middle).new()
+            middle = low.ewise_mult(high, _middle).dup()
             wide = low.ewise_mult(high, "lt")
-            right = ordered.extract(middle).ewise_mult(target, before).ewise_mult(wide, "land").new()
+            right = ordered.extract(middle).ewise_mult(target, before).ewise_mult(wide, "land").dup()
             low(right.V) << middle.apply("plus", right=1)
             high(~right.V) << middle
         return low
@@ -205,18 +205,18 @@ def _walks(
     for step in range(length):
         if entries is not None:
             leaves = (entries.degree if entries.total is None else entries.total).extract(at).apply("gt", right=0)
-            alive = alive.ewise_mult(leaves, "land").new()
+            alive = alive.ewise_mult(leaves, "land").dup()
             walking = alive.select("==", True).to_coo(index_dtype=None)[0]
-            here = at.extract(walking).new()
+            here = at.extract(walking).dup()
             if bias is None or previous is None:
-                r = uniform(at.size, seed, step * _ROUNDS_A_STEP, device=A.device).extract(walking).new()
+                r = uniform(at.size, seed, step * _ROUNDS_A_STEP, device=A.device).extract(walking).dup()
                 chosen = entries.draw(here, r)
             else:
-                before = previous.extract(walking).new()
+                before = previous.extract(walking).dup()
                 chosen, left = _biased(entries, before, here, walking, bias, (seed, step))
                 if len(left):
-                    r = uniform(at.size, seed, step * _ROUNDS_A_STEP, device=A.device).extract(walking).new()
-                    v, u, r = (part.extract(left).new() for part in (here, before, r))
+                    r = uniform(at.size, seed, step * _ROUNDS_A_STEP, device=A.device).extract(walking).dup()
+                    v, u, r = (part.extract(left).dup() for part in (here, before, r))
                     chosen[left] = _drawn_from_rows(A, weighted, u, v, bias, r)
             previous, at = at, at.dup()
             at[walking] = chosen
@@ -226,7 +226,7 @@ def _walks(
         report(step + 1, length)
     if length == 0:
         report(0, 0)
-    walked: Matrix = sr.vstack(steps).T.new()
+    walked: Matrix = sr.vstack(steps).T.dup()
     return walked
 
 
@@ -249,16 +249,16 @@ def _biased(
         # Proposal p of all is the (p mod count)-th of the walk pending(p / count).
         proposal = Vector.full(0, len(pending) * count, device=here.device).apply("rowindex")
         walk = (
-            Vector.from_dense(pending, device=here.device).extract(proposal.apply("floordiv", right=count).new()).new()
+            Vector.from_dense(pending, device=here.device).extract(proposal.apply("floordiv", right=count).dup()).dup()
         )
         word = walks.extract(walk).apply("times", right=_ROUNDS_A_STEP)
-        word = word.ewise_mult(proposal.apply("mod", right=count).apply("plus", right=made), "plus").new()
-        r, level = (word.apply(_random_of, right=thunk(seed, step)).new() for seed, step in _streams(drawn_by))
-        proposed, u = rows.draw(here.extract(walk).new(), r), before.extract(walk).new()
+        word = word.ewise_mult(proposal.apply("mod", right=count).apply("plus", right=made), "plus").dup()
+        r, level = (word.apply(_random_of, right=thunk(seed, step)).dup() for seed, step in _streams(drawn_by))
+        proposed, u = rows.draw(here.extract(walk).dup(), r), before.extract(walk).dup()
         weight = Vector.full(away, u.size, device=here.device)
         weight(rows.contains(u, proposed).V) << 1.0
         weight(u.ewise_mult(proposed, "eq").V) << back
-        accepted = level.apply("times", right=most).ewise_mult(weight, "lt").new()
+        accepted = level.apply("times", right=most).ewise_mult(weight, "lt").dup()
         first = proposal.dup(mask=accepted.V).reduce_by(walk, "min", size=here.size)
         done, at = first.to_coo(index_dtype=None)
         chosen[done] = proposed.extract(at)
@@ -273,14 +273,14 @@ def _drawn_from_rows(
     """Return the next vertex of each walk: the first whose running total of weights exceeds r of the row's total."""
     back, away = (part / max(*bias, 1.0) for part in bias)
     walks, u = before.to_coo(index_dtype=None)
-    row = A[here.to_dense(), :].new()
+    row = A[here.to_dense(), :].dup()
     row = (row if weighted else row.apply("one")).dup(dtype=np.float64)
-    weight = row.apply("times", right=away).new()
-    weight(A[u, :].new().S) << row.apply("times", right=1 / max(*bias, 1.0))
+    weight = row.apply("times", right=away).dup()
+    weight(A[u, :].dup().S) << row.apply("times", right=1 / max(*bias, 1.0))
     weight(Matrix.from_coo(walks, u, True, shape=row.shape, device=A.device).S) << row.apply("times", right=back)
-    target = r.ewise_mult(weight.reduce_rowwise("plus"), "times").new()
+    target = r.ewise_mult(weight.reduce_rowwise("plus"), "times").dup()
     beyond = target.ewise_mult(weight.scan("plus"), "lt").select("==", True)
-    chosen: Vector = beyond.new().apply("colindex").reduce_rowwise("min").new()
+    chosen: Vector = beyond.dup().apply("colindex").reduce_rowwise("min").dup()
     return chosen
 
 
@@ -293,14 +293,14 @@ def _streams(drawn_by: tuple[int, int]) -> tuple[tuple[int, int], tuple[int, int
 def _rows(A: Matrix, n: int, weighted: bool) -> _Rows:
     offsets, columns, _ = A.to_csr(index_dtype=np.int64)
     first = Vector.from_dense(offsets[:-1], device=A.device)
-    degree = Vector.from_dense(offsets[1:], device=A.device).ewise_mult(first, "minus").new()
+    degree = Vector.from_dense(offsets[1:], device=A.device).ewise_mult(first, "minus").dup()
     bisections = int(degree.reduce("max")).bit_length()  # synchronizes
     neighbors = Vector.from_dense(columns, device=A.device)
     if not weighted:
         return _Rows(first, degree, neighbors, None, None, bisections)
     totals = Vector.from_dense(A.scan("plus").to_csr()[2], device=A.device)
     with_edges = degree.select(">", 0).to_coo(index_dtype=None)[0]
-    last = first.ewise_mult(degree, "plus").apply("minus", right=1).extract(with_edges).new()
+    last = first.ewise_mult(degree, "plus").apply("minus", right=1).extract(with_edges).dup()
     total = Vector.full(0.0, n, device=A.device)
     total[with_edges] = totals.extract(last)
     return _Rows(first, degree, neighbors, totals, total, bisections)
@@ -317,4 +317,4 @@ def _starts(name: str, starts: Any, n: int, A: Matrix) -> Vector:
     if starts.size:
         for extreme in (int(starts.reduce("min")), int(starts.reduce("max"))):  # synchronizes
             row(name, extreme, n)
-    return starts.apply("identity[int64]").new()
+    return starts.apply("identity[int64]").dup()

@@ -49,7 +49,7 @@ def edge_boundary(A: Matrix, vertices: Vector | Vertices) -> Matrix:
     {1: {2: True}}
     """
     inside, outside = _sides("edge_boundary", A, vertices)
-    return inside.ewise_mult(A, "second").ewise_mult(outside, "first").new()
+    return inside.ewise_mult(A, "second").ewise_mult(outside, "first").dup()
 
 
 @ops.reports_memory

@@ -74,7 +74,7 @@ def isolates(A: Matrix) -> Vector:
     n = square("isolates", A)
     ends = A.reduce_rowwise("any").apply("one").dup(bool)
     if not A.is_symmetric_structure:
-        ends = ends.ewise_add(A.reduce_columnwise("any").apply("one").dup(bool), "lor").new()
+        ends = ends.ewise_add(A.reduce_columnwise("any").apply("one").dup(bool), "lor").dup()
     return Vector.full(True, n, device=A.device).dup(mask=~ends.S)
 
 
@@ -175,16 +175,16 @@ def vertex_reciprocity(A: Matrix) -> Vector:
     """
     n = square("vertex_reciprocity", A)
     S = A.select("offdiag").apply("second", right=np.int64(1)).wait()
-    ends = S.reduce_rowwise("plus").ewise_add(S.reduce_columnwise("plus"), "plus").new()
+    ends = S.reduce_rowwise("plus").ewise_add(S.reduce_columnwise("plus"), "plus").dup()
     both = Vector.full(0, n, np.int64, device=A.device)
     both(accum="plus") << _returned(A)
-    return both.apply("times", right=2).ewise_mult(ends, "truediv").new()
+    return both.apply("times", right=2).ewise_mult(ends, "truediv").dup()
 
 
 def _returned(A: Matrix) -> Vector:
     """Return the number of edges (u, v) of each u, other than loops, for which (v, u) is an edge."""
     S = A.apply("second", right=np.int64(1))
-    return S.ewise_mult(S.T, "times").select("offdiag").reduce_rowwise("plus").new()
+    return S.ewise_mult(S.T, "times").select("offdiag").reduce_rowwise("plus").dup()
 
 
 def _degrees(A: Matrix) -> list[Vector]:

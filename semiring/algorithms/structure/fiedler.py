@@ -117,20 +117,20 @@ def fiedler_vector(
         raise GraphProperty("fiedler_vector: the graph is not connected; connected_components(A) labels its parts")
     W, unit = bounded(A, n**3, powers=2) if weighted else (A.apply("one"), 1.0)
     L, degrees = laplacian(W.dup(dtype=np.float64))
-    scale, largest = degrees.apply("minv").new(), float(degrees.reduce("max").value)
+    scale, largest = degrees.apply("minv").dup(), float(degrees.reduce("max").value)
     x = _normalized(uniform(n, draw, device=A.device))
     value = error = math.inf
     for step in range(most):
-        Lx = L.mxv(x, "plus_times").new()
+        Lx = L.mxv(x, "plus_times").dup()
         value = _dot(x, Lx)
-        residual = Lx.ewise_add(x.apply("times", right=value), "minus").new()
+        residual = Lx.ewise_add(x.apply("times", right=value), "minus").dup()
         error = math.sqrt(_dot(residual, residual))
         if error <= bound * largest:
             if step == 0:
                 report(0, None)
             return _signed(value / unit, x)
         start = x.apply("times", right=1 / value) if value > 0 else x
-        x = _normalized(_solved(L, scale, x, start.new()))
+        x = _normalized(_solved(L, scale, x, start.dup()))
         report(step + 1, None)
     raise ConvergenceFailure(
         f"fiedler_vector: a residual of {error / unit:.2g} after {most} iterations, "
@@ -143,19 +143,19 @@ def fiedler_vector(
 
 def _solved(L: Matrix, scale: Vector, b: Vector, x: Vector) -> Vector:
     """Return y with L y = b, by conjugate gradients that end at a thousandth of the residual of x."""
-    r = b.ewise_add(L.mxv(x, "plus_times"), "minus").new()
+    r = b.ewise_add(L.mxv(x, "plus_times"), "minus").dup()
     z = _centered(r.ewise_mult(scale, "times"))
     p, rho, least = z, _dot(r, z), 1e-3 * math.sqrt(_dot(r, r))
     for _ in range(10 * L.nrows):
         if math.sqrt(_dot(r, r)) <= least:
             break
-        Lp = L.mxv(p, "plus_times").new()
+        Lp = L.mxv(p, "plus_times").dup()
         alpha = rho / _dot(p, Lp)
-        x = x.ewise_add(p.apply("times", right=alpha), "plus").new()
-        r = r.ewise_add(Lp.apply("times", right=alpha), "minus").new()
+        x = x.ewise_add(p.apply("times", right=alpha), "plus").dup()
+        r = r.ewise_add(Lp.apply("times", right=alpha), "minus").dup()
         z = _centered(r.ewise_mult(scale, "times"))
         rho, before = _dot(r, z), rho
-        p = z.ewise_add(p.apply("times", right=rho / before), "plus").new()
+        p = z.ewise_add(p.apply("times", right=rho / before), "plus").dup()
     return x
 
 
@@ -164,15 +164,15 @@ def _dot(x: Vector, y: Vector) -> float:
 
 
 def _centered(x: Vector) -> Vector:
-    return x.apply("minus", right=float(x.reduce("plus").value) / x.size).new()
+    return x.apply("minus", right=float(x.reduce("plus").value) / x.size).dup()
 
 
 def _normalized(x: Vector) -> Vector:
     x = _centered(x)
-    return x.apply("truediv", right=math.sqrt(_dot(x, x))).new()
+    return x.apply("truediv", right=math.sqrt(_dot(x, x))).dup()
 
 
 def _signed(value: float, x: Vector) -> Fiedler:
     first = float(x.select(">", 1e-12).apply("rowindex").reduce("min").get(x.size))
     other = float(x.select("<", -1e-12).apply("rowindex").reduce("min").get(x.size))
-    return Fiedler(value, x if first < other else x.apply("ainv").new())
+    return Fiedler(value, x if first < other else x.apply("ainv").dup())

@@ -77,23 +77,23 @@ def laplacian(
     n = square("laplacian", A)
     check_weights("laplacian", A, least=0 if normalized else None, finite=normalized)
     kind = A.dtype if A.dtype.kind == "f" else np.dtype(np.float64 if normalized else np.int64)
-    W = A.dup(dtype=kind).select("offdiag").new()
+    W = A.dup(dtype=kind).select("offdiag").dup()
     unit = 1.0
     if normalized:
         W, unit = bounded(W, 2 * W.nvals, dtype=kind)
     if symmetrized:
-        W = W.ewise_add(W.T, "plus").new()
+        W = W.ewise_add(W.T, "plus").dup()
     degrees = Vector.full(0, n, kind, device=A.device)
     degrees(accum="plus") << (W.reduce_rowwise("plus") if use_out_degree else W.reduce_columnwise("plus"))
     if not normalized:
-        return Laplacian(W.apply("ainv").ewise_add(degrees.diag(), "plus").new(), degrees)
+        return Laplacian(W.apply("ainv").ewise_add(degrees.diag(), "plus").dup(), degrees)
     scale = degrees.apply(_root_inverse)
     diagonal = degrees.apply("ne", right=0).dup(dtype=kind).diag()
     scaled = scale.ewise_mult(W, "times").ewise_mult(scale, "times").apply("ainv")
-    roots = scale.apply("minv").new()
+    roots = scale.apply("minv").dup()
     if unit != 1:  # a power of 4
         roots(degrees.select(">", 0).S) << roots.apply("times", right=kind.type(unit**-0.5))
-    return Laplacian(scaled.ewise_add(diagonal, "plus").new(), roots)
+    return Laplacian(scaled.ewise_add(diagonal, "plus").dup(), roots)
 
 
 @ops.reports_memory
@@ -142,8 +142,8 @@ def modularity_matrix(A: Matrix, *, weight: Weight = None, resolution: float = 1
     leave(accum="plus") << W.reduce_rowwise("plus")
     enter(accum="plus") << W.reduce_columnwise("plus")
     expected = leave.outer(enter.apply("times", right=-factor / total if total else 0.0), "times")
-    B = expected.ewise_add(W, "plus").new()
-    return B if unit == 1 else B.apply("times", right=1 / unit).new()
+    B = expected.ewise_add(W, "plus").dup()
+    return B if unit == 1 else B.apply("times", right=1 / unit).dup()
 
 
 class Incidence(NamedTuple):
@@ -212,9 +212,9 @@ def incidence_matrix(A: Matrix, *, oriented: bool = False, weight: Weight = None
         Matrix.from_coo(ends.to_dense(), numbers, value, np.int8, shape=shape, device=A.device)
         for ends, value in ((tails, -1 if oriented else 1), (heads, 1))
     )
-    made = at_tails.ewise_add(at_heads, "plus").new()
+    made = at_tails.ewise_add(at_heads, "plus").dup()
     if weighted:
-        made = made.dup(dtype=np.float64).ewise_mult(values.dup(dtype=np.float64), "times").new()
+        made = made.dup(dtype=np.float64).ewise_mult(values.dup(dtype=np.float64), "times").dup()
     return Incidence(made, tails, heads)
 
 
@@ -277,7 +277,7 @@ def line_graph(A: Matrix) -> LineGraph:
         Matrix.from_coo(numbers, ends.to_dense(), True, bool, shape=(m, n), device=A.device) for ends in (tails, heads)
     )
     if A.is_symmetric_structure:
-        leave = enter = leave.ewise_add(enter, "lor").new()
+        leave = enter = leave.ewise_add(enter, "lor").dup()
     return LineGraph(enter.mxm(leave.T, "any_pair").select("offdiag").dup(bool), tails, heads)
 
 
@@ -309,7 +309,7 @@ def complement(A: Matrix) -> Matrix:
     {0: {2: True}, 1: {0: True}, 2: {0: True, 1: True}}
     """
     n = square("complement", A)
-    return Matrix.from_scalar(True, n, n, device=A.device).dup(mask=~A.S).select("offdiag").new()
+    return Matrix.from_scalar(True, n, n, device=A.device).dup(mask=~A.S).select("offdiag").dup()
 
 
 def _edges(A: Matrix) -> tuple[Vector, Vector, Any]:

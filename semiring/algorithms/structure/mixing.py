@@ -44,7 +44,7 @@ def degree_assortativity(A: Matrix) -> float:
     """
     square("degree_assortativity", A)
     S = _ones(A)
-    edges, leave, enter = S.nvals, S.reduce_rowwise("plus").new(), S.reduce_columnwise("plus").new()
+    edges, leave, enter = S.nvals, S.reduce_rowwise("plus").dup(), S.reduce_columnwise("plus").dup()
     if edges == 0:
         return math.nan
     # Each vertex is the first end of leave(v) edges and the second end of enter(v).
@@ -128,7 +128,7 @@ def s_metric(A: Matrix) -> float:
     """
     undirected("s_metric", A)
     S = _ones(A)
-    degree = S.reduce_rowwise("plus").new()
+    degree = S.reduce_rowwise("plus").dup()
     return float(degree.vxm(S, "plus_first").inner(degree).get(0.0)) / 2
 
 

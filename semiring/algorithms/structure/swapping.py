@@ -64,21 +64,21 @@ def swap_edges(A: Matrix, rounds: int = 10, *, seed: int = 0, progress: Progress
     m, half = tails.size, tails.size // 2
     for step in range(total if half else 0):
         order = permutation(m, chosen, 2 * step, device=device)
-        tails, heads = tails[order].new(), heads[order].new()
-        a, b = tails[:half].new(), heads[:half].new()
-        c, d = tails[half : 2 * half].new(), heads[half : 2 * half].new()
+        tails, heads = tails[order].dup(), heads[order].dup()
+        a, b = tails[:half].dup(), heads[:half].dup()
+        c, d = tails[half : 2 * half].dup(), heads[half : 2 * half].dup()
         if undirected:  # the second edge in either direction
-            turned = uniform(half, chosen, 2 * step + 1, device=device).apply("lt", right=0.5).new()
+            turned = uniform(half, chosen, 2 * step + 1, device=device).apply("lt", right=0.5).dup()
             c, d = _where(turned, d, c), _where(turned, c, d)
         accepted = _accepted(_matrix(n, tails, heads, undirected), a, b, c, d, undirected=undirected)
         rest = slice(2 * half, m)
         first, second = _where(accepted, d, b), _where(accepted, b, d)
-        tails, heads = concat([a, c, tails[rest].new()]), concat([first, second, heads[rest].new()])
+        tails, heads = concat([a, c, tails[rest].dup()]), concat([first, second, heads[rest].dup()])
         report(step + 1, total)
     if not (half and total):
         report(total, total)
     made = _matrix(n, tails, heads, undirected)
-    return made.ewise_add(made.T, "lor").new() if undirected else made
+    return made.ewise_add(made.T, "lor").dup() if undirected else made
 
 
 def _accepted(G: Matrix, a: Vector, b: Vector, c: Vector, d: Vector, *, undirected: bool) -> Vector:
@@ -89,13 +89,13 @@ def _accepted(G: Matrix, a: Vector, b: Vector, c: Vector, d: Vector, *, undirect
     ids = Vector.from_dense(left, device=G.device)
     votes = Vector.full(0, a.size, np.int64, device=G.device)
     votes(accum="plus") << Vector.full(1, ids.size, np.int64, device=G.device).reduce_by(ids, "plus", size=a.size)
-    return votes.apply("eq", right=2).new()
+    return votes.apply("eq", right=2).dup()
 
 
 def _matrix(n: int, tails: Vector, heads: Vector, undirected: bool, values: Vector | None = None) -> Matrix:
     """Return the matrix of edges, of undirected ones with u < v; of equal ones the least value."""
     if undirected:
-        tails, heads = tails.ewise_mult(heads, "min").new(), tails.ewise_mult(heads, "max").new()
+        tails, heads = tails.ewise_mult(heads, "min").dup(), tails.ewise_mult(heads, "max").dup()
     kept = True if values is None else values.to_dense()
     return Matrix.from_coo(tails.to_dense(), heads.to_dense(), kept, shape=(n, n), dup_op="min", device=tails.device)
 

@@ -52,9 +52,9 @@ def triad_census(A: Matrix) -> dict[str, int]:
     S = A.select("offdiag").apply("second", right=np.int64(1)).wait()
     both = S.T.dup()
     M, D = S.dup(mask=both.S), S.dup(mask=~both.S)
-    every = S.ewise_add(both, "any").new()
-    chains = D.mxm(D, "plus_pair", mask=every.S).new()
-    pairs = M.mxm(M, "plus_pair", mask=S.S).new()
+    every = S.ewise_add(both, "any").dup()
+    chains = D.mxm(D, "plus_pair", mask=every.S).dup()
+    pairs = M.mxm(M, "plus_pair", mask=S.S).dup()
     transitive, cyclic = _sum(chains, D), _sum(chains, D.T) // 3
     down = _sum(D.T.mxm(D, "plus_pair", mask=M.S), M) // 2
     up = _sum(D.mxm(D.T, "plus_pair", mask=M.S), M) // 2

@@ -200,7 +200,7 @@ def _load(args: argparse.Namespace, path: str, progress: Progress) -> Any:
             A = ranks.read(path, progress=progress, **storage, **options)
     if args.symmetric and isinstance(A, sr.Matrix):
         with progress.step("storing each edge in both directions"):
-            A = A.ewise_add(A.T.new(), args.merge_op or "any").wait()
+            A = A.ewise_add(A.T.dup(), args.merge_op or "any").wait()
         A = A if args.compress is None else A.compress(args.compress)
         A = A if args.placement is None else A.to(placement=args.placement)
     return A

@@ -175,7 +175,9 @@ class Spelling:
         if self.dtype.np_type.kind not in "fc":
             return False
         found = self.apply("isnan")
-        return bool(found.reduce("lor") if found.ndim else found)
+        return bool(
+            found if found.ndim == 0 else found.reduce("lor") if found.ndim == 1 else found.reduce_scalar("lor")
+        )
 
     @property
     def dtype(self) -> DataType:

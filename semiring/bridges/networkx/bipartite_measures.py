@@ -62,7 +62,7 @@ def _undirected(G: Graph) -> NDArray[np.int64]:
 
 def entries_of_rows(A: Matrix) -> NDArray[np.int64]:
     """Return the number of entries of each row."""
-    return np.asarray(A.reduce_rowwise("count").new().to_numpy(0), np.int64)
+    return np.asarray(A.reduce_rowwise("count").dup().to_numpy(0), np.int64)
 
 
 @implements()
@@ -119,7 +119,7 @@ def node_redundancy(G: Graph, nodes: Any = None) -> dict[Node, float]:
     first, second, common = _common(G)
     again, n = common >= 2, len(G)
     linked = Matrix.from_coo(first[again], second[again], True, shape=(n, n), device=G.device)
-    pairs = G.structure.mxm(linked, "plus_pair", mask=G.structure.S).reduce_rowwise("plus").new().to_numpy(0)
+    pairs = G.structure.mxm(linked, "plus_pair", mask=G.structure.S).reduce_rowwise("plus").dup().to_numpy(0)
     return {node: float(pairs[row] / (degree[row] * (degree[row] - 1))) for node, row in zip(chosen, rows, strict=True)}
 
 

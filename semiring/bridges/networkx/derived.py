@@ -79,7 +79,7 @@ def transitive_reduction(G: Graph) -> nx.DiGraph:
     A = G.structure
     if not sr.is_dag(A):
         raise nx.NetworkXError("Directed Acyclic Graph required for transitive_reduction")
-    longer = A.mxm(sr.transitive_closure(A), "any_pair", mask=A.S).new()
+    longer = A.mxm(sr.transitive_closure(A), "any_pair", mask=A.S).dup()
     tails, heads, _ = A.dup(mask=~longer.S).to_coo(device="cpu")
     return _graph(list(G.nodes), True, np.asarray(tails), np.asarray(heads))
 

@@ -30,7 +30,7 @@ def _mutual(G: Graph, weight: Any) -> Matrix:
 
 def _scaled(M: Matrix, totals: Vector) -> Matrix:
     """Return the matrix with its rows divided by these numbers."""
-    factors = totals.apply("minv").new()
+    factors = totals.apply("minv").dup()
     return factors.diag().mxm(M, "plus_times").wait()
 
 
@@ -44,11 +44,11 @@ def constraint(G: Graph, nodes: Any = None, weight: Any = None) -> dict[Node, fl
     if nodes is not None:
         raise refuse("the constraint of some nodes")
     M = _mutual(G, weight)
-    totals = M.reduce_rowwise("plus").new()
+    totals = M.reduce_rowwise("plus").dup()
     P = _scaled(M, totals)
     indirect = P.mxm(P, "plus_times", mask=P.S)
     both = P.ewise_add(indirect, "plus")
-    found = _rows(both.ewise_mult(both, "times").reduce_rowwise("plus").new())
+    found = _rows(both.ewise_mult(both, "times").reduce_rowwise("plus").dup())
     found[_rows(totals) - 2 * _rows(P.diag()) == 0] = np.nan
     return G.by_node(found)
 
@@ -59,12 +59,12 @@ def effective_size(G: Graph, nodes: Any = None, weight: Any = None) -> dict[Node
     if nodes is not None:
         raise refuse("the effective size of some nodes")
     M = _mutual(G, weight)
-    P = _scaled(M, M.reduce_rowwise("plus").new())
-    greatest = M.reduce_rowwise("max").new()
+    P = _scaled(M, M.reduce_rowwise("plus").dup())
+    greatest = M.reduce_rowwise("max").dup()
     if greatest.nvals and float(greatest.reduce("min").value) < float(greatest.reduce("max").value):
         raise refuse("an effective size with different weights")  # NetworkX divides by the maxima of other nodes
     Q = _scaled(M, greatest)
     redundant = P.mxm(Q.T, "plus_times", mask=P.S)
-    found = _rows(P.reduce_rowwise("count").new()) - _rows(redundant.reduce_rowwise("plus").new())
-    found[_rows(P.reduce_rowwise("plus").new()) - _rows(P.diag()) == 0] = np.nan
+    found = _rows(P.reduce_rowwise("count").dup()) - _rows(redundant.reduce_rowwise("plus").dup())
+    found[_rows(P.reduce_rowwise("plus").dup()) - _rows(P.diag()) == 0] = np.nan
     return G.by_node(found)

@@ -76,7 +76,7 @@ def local_bridges(G: Graph, with_span: bool = True, weight: Any = None) -> Itera
     if with_span is True and weight is not None:
         raise refuse("spans of weighted edges")
     A = G.structure
-    near = A.mxm(A, "any_pair", mask=A.S).new()
+    near = A.mxm(A, "any_pair", mask=A.S).dup()
     found = A.dup(mask=~near.S).to_coo(device="cpu")
     n = max(len(G), 1)
     rows, cols = G.edge_rows()

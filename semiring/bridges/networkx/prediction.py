@@ -135,7 +135,7 @@ def ra_index_soundarajan_hopcroft(G: Graph, ebunch: Any = None, community: Any =
     inside = _inside(G, _communities(G, community))
 
     def score(A: Matrix, pairs: Matrix) -> Matrix:
-        shares = A.reduce_rowwise("count").new().dup(dtype=np.float64).apply("minv").new().diag()
+        shares = A.reduce_rowwise("count").dup().dup(dtype=np.float64).apply("minv").dup().diag()
         return inside.mxm(shares.mxm(inside, "plus_first"), "plus_second", mask=pairs.S).wait()
 
     return _scores(G, ebunch, score, same=True)

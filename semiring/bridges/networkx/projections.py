@@ -55,7 +55,7 @@ def _joined(B: Graph, nodes: Any, shares: NDArray[Any] | None = None, *, multigr
         return Joined(made, [], [], *(np.zeros(0, np.int64) for _ in range(3)))
     chosen = np.array(rows, np.int64)
     A = B.structure
-    into = A[chosen, :].new()
+    into = A[chosen, :].dup()
     if shares is None:
         common = into.mxm(A, "plus_pair")
     else:

@@ -67,7 +67,7 @@ def hopcroft_karp_matching(G: Graph, top_nodes: Any = None) -> dict[Node, Node]:
     rows = np.array([G.index[node] for node in left], np.int64)
     if not rows.size:
         return {}
-    number, mates = entries(sr.maximum_bipartite_matching(G.structure[rows, :].new()))
+    number, mates = entries(sr.maximum_bipartite_matching(G.structure[rows, :].dup()))
     tops, bottoms = G.labels(rows[number]), G.labels(mates)
     return dict(zip([*tops, *bottoms], [*bottoms, *tops], strict=True))
 

@@ -39,7 +39,7 @@ def simrank_similarity(
     S, steps, converged = Matrix.from_dense(np.eye(len(G)), device=G.device), 0, False
     while not converged and steps < max_iterations:
         before = S
-        S = W.T.mxm(before, "plus_times").new().mxm(W, "plus_times").apply("times", right=importance_factor).new()
+        S = W.T.mxm(before, "plus_times").dup().mxm(W, "plus_times").apply("times", right=importance_factor).dup()
         S.setdiag(1.0)
         converged = before.ewise_add(S, _difference).reduce_scalar("max").get(0.0) <= tolerance
         steps += 1
