@@ -5,8 +5,6 @@ One thread: a row is read once, and the next one depends on it.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ...formats import index_dtype
@@ -45,22 +43,7 @@ def acyclic_closure(q: AcyclicClosure) -> AcyclicResult:
 
 
 @kernel
-def _follow(
-    t: int,
-    threads: int,
-    control: Any,
-    indptr: Any,
-    indices: Any,
-    avals: Any,
-    add: Any,
-    mult: Any,
-    then: Any,
-    values: Any,
-    words: Any,
-    waiting: Any,
-    queue: Any,
-    state: Any,
-) -> None:
+def _follow(t, threads, control, indptr, indices, avals, add, mult, then, values, words, waiting, queue, state):
     """state[0]: the number of finished rows.  waiting: zeros; queue: room for all rows."""
     n, tail, head = waiting.size, 0, 0
     for p in range(np.int64(indptr[n])):

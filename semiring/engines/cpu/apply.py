@@ -43,15 +43,13 @@ def apply(q: Apply) -> Any:
 
 
 @kernel
-def _apply(t: int, threads: int, control: Any, indices: Any, values: Any, op: Any, k: Any, made: Any) -> None:
+def _apply(t, threads, control, indices, values, op, k, made):
     for p in range(t * made.size // threads, (t + 1) * made.size // threads):
         put(made, p, call_at(op, value_at(values, p), position(indices, p), np.int64(0), k))
 
 
 @kernel
-def _apply_rows(
-    t: int, threads: int, control: Any, indptr: Any, indices: Any, values: Any, op: Any, k: Any, made: Any
-) -> None:
+def _apply_rows(t, threads, control, indptr, indices, values, op, k, made):
     for i in range(share(indptr, t, threads), share(indptr, t + 1, threads)):
         for p in range(np.int64(indptr[i]), np.int64(indptr[i + 1])):
             put(made, p, call_at(op, value_at(values, p), np.int64(i), position(indices, p), k))

@@ -25,9 +25,7 @@ def _element(context: Any, builder: Any, signature: Any, args: Any) -> Any:
     array_type, index_type = signature.args[:2]
     array = context.make_array(array_type)(context, builder, args[0])
     index = context.cast(builder, args[1], index_type, types.intp)
-    return cgutils.get_item_pointer(  # type: ignore[no-untyped-call]
-        context, builder, array_type, array, [index]
-    )
+    return cgutils.get_item_pointer(context, builder, array_type, array, [index])
 
 
 def _rewrite(operation: str) -> Any:
@@ -158,17 +156,17 @@ _NO_CHUNK = 1 << 46
 
 
 @inlined
-def stopped(control: Any) -> bool:
+def stopped(control):
     """Return whether the call is aborted: the kernel must return soon, its arrays are discarded."""
-    return load(control, ABORTED) != 0  # type: ignore[no-any-return]
+    return load(control, ABORTED) != 0
 
 
 @device
-def next_chunk(control: Any) -> int:
+def next_chunk(control):
     """Claim the next chunk of the call (or of the open job); a number past the last chunk when none is left.
 
     In an aborted call no chunk is left, so every loop over chunks ends soon.
     """
     if load(control, ABORTED) != 0:
         return _NO_CHUNK
-    return fetch_add(control, CHUNK, 1)  # type: ignore[no-any-return]
+    return fetch_add(control, CHUNK, 1)

@@ -51,13 +51,13 @@ trailing_zeros = _counting("cttz")
 
 
 @device
-def bit_length(number: Any) -> int:
+def bit_length(number):
     """Return the number of bits of an integer that is not negative; 0 for 0."""
-    return 64 - leading_zeros(np.uint64(number))  # type: ignore[no-any-return]
+    return 64 - leading_zeros(np.uint64(number))
 
 
 @device
-def bits_at(stream: Any, bit: Any, width: Any) -> Any:
+def bits_at(stream, bit, width):
     """`width` bits (0 to 63) of a stream from `bit` on, as uint64; 16 bytes from there on must be in it."""
     shift = np.uint64(bit & 7)
     value = load_word(stream, bit >> 3) >> shift
@@ -67,7 +67,7 @@ def bits_at(stream: Any, bit: Any, width: Any) -> Any:
 
 
 @device
-def put_bits(words: Any, bit: Any, value: Any, width: Any) -> None:
+def put_bits(words, bit, value, width):
     """Set `width` bits (1 to 63) from `bit` on in 32-bit words that are 0 there."""
     word, room = bit >> 5, 32 - (bit & 31)
     words[word] |= np.uint32(value << np.uint64(bit & 31))

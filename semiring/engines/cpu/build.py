@@ -172,7 +172,7 @@ _POLLED = (1 << 16) - 1
 
 
 @kernel
-def _count(t: int, threads: int, control: Any, rows: Any, counters: Any) -> None:
+def _count(t, threads, control, rows, counters):
     """counters[t, i] = the number of entries of row i in this part."""
     mine = counters[t]
     for p in range(t * rows.size // threads, (t + 1) * rows.size // threads):
@@ -182,7 +182,7 @@ def _count(t: int, threads: int, control: Any, rows: Any, counters: Any) -> None
 
 
 @kernel
-def _group(t: int, threads: int, control: Any, rows: Any, cursors: Any, order: Any) -> None:
+def _group(t, threads, control, rows, cursors, order):
     """order[indptr[i]:indptr[i + 1]] = the input positions of row i, ascending."""
     mine = cursors[t]
     for p in range(t * rows.size // threads, (t + 1) * rows.size // threads):
@@ -194,7 +194,7 @@ def _group(t: int, threads: int, control: Any, rows: Any, cursors: Any, order: A
 
 
 @kernel
-def _group_keys(t: int, threads: int, control: Any, rows: Any, cols: Any, cursors: Any, keys: Any) -> None:
+def _group_keys(t, threads, control, rows, cols, cursors, keys):
     """keys[indptr[i]:indptr[i + 1]] = (column, input position) of the entries of row i, by input position."""
     mine = cursors[t]
     for p in range(t * rows.size // threads, (t + 1) * rows.size // threads):
@@ -214,7 +214,7 @@ _AHEAD = 32
 
 
 @kernel
-def _sort(t: int, threads: int, control: Any, indptr: Any, order: Any, cols: Any, keys: Any, distinct: Any) -> None:
+def _sort(t, threads, control, indptr, order, cols, keys, distinct):
     """Sort the keys of each row; distinct[i + 1] = the columns of row i.
 
     cols: the columns, to make keys (column, position within the row) of; None: there are keys (column, input position).
@@ -235,7 +235,7 @@ def _sort(t: int, threads: int, control: Any, indptr: Any, order: Any, cols: Any
 
 
 @inlined
-def _input(starts: Any, order: Any, i: int, key: Any) -> Any:
+def _input(starts, order, i, key):
     """Return the input position of an entry of row i.  starts: the row offsets; None: the key holds it."""
     if starts is None:
         return key & _LOW
@@ -243,25 +243,14 @@ def _input(starts: Any, order: Any, i: int, key: Any) -> Any:
 
 
 @inlined
-def _prefetch_value(starts: Any, keys: Any, p: int, values: Any) -> None:
+def _prefetch_value(starts, keys, p, values):
     """Prefetch the value of an entry to come."""
     if starts is None and p + _AHEAD < keys.size:
         prefetch(values, keys[np.uintp(p + _AHEAD)] & _LOW)
 
 
 @kernel
-def _unpack(
-    t: int,
-    threads: int,
-    control: Any,
-    indptr: Any,
-    starts: Any,
-    order: Any,
-    keys: Any,
-    values: Any,
-    indices: Any,
-    made: Any,
-) -> None:
+def _unpack(t, threads, control, indptr, starts, order, keys, values, indices, made):
     """Write the column and the value of each entry."""
     for i in range(share(indptr, t, threads), share(indptr, t + 1, threads)):
         for p in range(np.int64(indptr[i]), np.int64(indptr[i + 1])):
@@ -271,20 +260,7 @@ def _unpack(
 
 
 @kernel
-def _fold(
-    t: int,
-    threads: int,
-    control: Any,
-    indptr: Any,
-    starts: Any,
-    order: Any,
-    keys: Any,
-    values: Any,
-    dup: Any,
-    offsets: Any,
-    indices: Any,
-    made: Any,
-) -> None:
+def _fold(t, threads, control, indptr, starts, order, keys, values, dup, offsets, indices, made):
     """Write distinct columns; values of equal columns are combined by `dup` in input order, without it the last."""
     for i in range(share(indptr, t, threads), share(indptr, t + 1, threads)):
         out = np.int64(offsets[i]) - 1

@@ -8,7 +8,6 @@ row.  Computed once for a pattern and cached: 4 or 8 bytes a row.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -54,12 +53,10 @@ def hubs_of(pattern: Pattern) -> Hubs:
 
 
 @kernel
-def _choose(
-    t: int, threads: int, control: Any, indptr: Any, indices: Any, hubs: Any, occupied: Any, count: Any
-) -> None:
+def _choose(t, threads, control, indptr, indices, hubs, occupied, count):
     n = indptr.size - 1
     while True:
-        first: Any = next_chunk(control) * _WORD_CHUNK
+        first = next_chunk(control) * _WORD_CHUNK
         if first >= occupied.size:
             return
         rows = 0

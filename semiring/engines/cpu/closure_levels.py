@@ -11,8 +11,6 @@ The first thread leads: it decides, computes small levels alone, and opens large
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numba.extending import register_jitable
 
@@ -61,7 +59,7 @@ _PUSH, _PULL, _MARK, _LIST = range(4)
 
 
 @device
-def _decide(state: Any, control: Any, entries: int, nwords: int, threads: int, most_threads: int, many: int) -> int:
+def _decide(state, control, entries, nwords, threads, most_threads, many):
     """Return the visits of this level; -1 if Python must act first.  Sets state[PULLING] to 2 * old + new."""
     edges, size, pulling = state[FRONTIER_EDGES], state[FRONTIER_SIZE], state[PULLING]
     allowed = state[PULL_ALLOWED]
@@ -79,37 +77,37 @@ def _decide(state: Any, control: Any, entries: int, nwords: int, threads: int, m
         state[STATUS] = NEEDS_THREADS
         return -1
     state[PULLING] = following + 2 * pulling
-    return visits  # type: ignore[no-any-return]
+    return visits
 
 
 @kernel
 def levels(
-    t: int,
-    threads: int,
-    control: Any,
-    indptr: Any,
-    indices: Any,
-    avals: Any,
-    t_indptr: Any,
-    t_indices: Any,
-    t_avals: Any,
-    hubs: Any,
-    occupied: Any,
-    mult: Any,
-    values: Any,
-    seen: Any,
-    bits: Any,
-    queue: Any,
-    buffers: Any,
-    columns: Any,
-    origins: Any,
-    places: Any,
-    state: Any,
-    trace: Any,
-    most_threads: int,
-    many: int,
-    max_steps: int,
-) -> None:
+    t,
+    threads,
+    control,
+    indptr,
+    indices,
+    avals,
+    t_indptr,
+    t_indices,
+    t_avals,
+    hubs,
+    occupied,
+    mult,
+    values,
+    seen,
+    bits,
+    queue,
+    buffers,
+    columns,
+    origins,
+    places,
+    state,
+    trace,
+    most_threads,
+    many,
+    max_steps,
+):
     """Run levels until the frontier is empty or Python must act; `bits`: two rows, this frontier and the next.
 
     hubs: empty where a pull must not use them.
@@ -172,23 +170,23 @@ def levels(
 
 @kernel
 def pushes(
-    t: int,
-    threads: int,
-    control: Any,
-    indptr: Any,
-    indices: Any,
-    avals: Any,
-    mult: Any,
-    values: Any,
-    seen: Any,
-    queue: Any,
-    columns: Any,
-    origins: Any,
-    places: Any,
-    state: Any,
-    trace: Any,
-    max_steps: int,
-) -> None:
+    t,
+    threads,
+    control,
+    indptr,
+    indices,
+    avals,
+    mult,
+    values,
+    seen,
+    queue,
+    columns,
+    origins,
+    places,
+    state,
+    trace,
+    max_steps,
+):
     """Levels by pushes of one thread until the frontier is empty; compiles in a third of the time of `levels`."""
     blocks = (own(columns, t), own(origins, t), own(places, t))
     while not stopped(control) and not must_stop(state, trace, max_steps):
@@ -199,7 +197,7 @@ def pushes(
 
 
 @device
-def _advance(state: Any) -> None:
+def _advance(state):
     """The entries that a level found are the next frontier."""
     size = state[FRONTIER_SIZE]
     state[UNSEEN_EDGES] -= state[FRONTIER_EDGES]
@@ -210,20 +208,7 @@ def _advance(state: Any) -> None:
 
 
 @device
-def _work(
-    alone: bool,
-    control: Any,
-    push: Any,
-    pull: Any,
-    mult: Any,
-    values: Any,
-    seen: Any,
-    bits: Any,
-    queue: Any,
-    buffer: Any,
-    blocks: Any,
-    state: Any,
-) -> None:
+def _work(alone, control, push, pull, mult, values, seen, bits, queue, buffer, blocks, state):
     """Compute the part of a thread in the open job."""
     phase = state[PHASE]
     near, far = bits[state[FLIPPED]], bits[1 - state[FLIPPED]]
@@ -243,34 +228,21 @@ def _work(
 
 
 @device
-def _pull(
-    control: Any,
-    indptr: Any,
-    rows: Any,
-    mult: Any,
-    values: Any,
-    seen: Any,
-    near: Any,
-    far: Any,
-    buffer: Any,
-    state: Any,
-) -> None:
+def _pull(control, indptr, rows, mult, values, seen, near, far, buffer, state):
     """Search the frontier, bits `near`, from every absent entry: test its hub, then scan its row."""
     t_indptr, t_indices, t_avals, hubs, occupied = rows
     has_hubs = hubs.size > 0
     nwords = seen.size
-    found: Any = 0
-    edges: Any = 0
-    w: Any
-    bit: Any
+    found = 0
+    edges = 0
     while True:
-        first: Any = next_chunk(control) * _WORD_CHUNK
+        first = next_chunk(control) * _WORD_CHUNK
         if first >= nwords:
             break
         last = min(first + _WORD_CHUNK, nwords)
         missed = 0
         for w in range(first, last):
-            absent: Any = ~seen[w] & occupied[w]
+            absent = ~seen[w] & occupied[w]
             fresh = np.uint32(0)
             while absent:
                 bit = absent & (~absent + np.uint32(1))
@@ -308,11 +280,11 @@ def _pull(
 
 
 @device
-def _mark(control: Any, near: Any, queue: Any, state: Any) -> None:
+def _mark(control, near, queue, state):
     """Set the bits of the frontier in the queue."""
     size, head = state[FRONTIER_SIZE], state[HEAD]
     while True:
-        start: Any = next_chunk(control) * _QUEUE_CHUNK
+        start = next_chunk(control) * _QUEUE_CHUNK
         if start >= size:
             return
         for s in range(head + start, head + min(start + _QUEUE_CHUNK, size)):
@@ -321,11 +293,11 @@ def _mark(control: Any, near: Any, queue: Any, state: Any) -> None:
 
 
 @device
-def _list(control: Any, near: Any, queue: Any, buffer: Any, state: Any) -> None:
+def _list(control, near, queue, buffer, state):
     """Write the frontier from its bits to the start of the queue."""
     filled = 0
     while True:
-        first: Any = next_chunk(control) * _WORD_CHUNK
+        first = next_chunk(control) * _WORD_CHUNK
         if first >= near.size:
             break
         for w in range(first, min(first + _WORD_CHUNK, near.size)):

@@ -6,8 +6,6 @@ count is summed by the caller (`sums`: rows, edges, closed edges; `alive`; `coun
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from .atomics import fetch_add, fetch_or, next_chunk, trailing_zeros
@@ -23,9 +21,7 @@ _TEST = 8
 
 
 @device
-def _enter(
-    row: Any, words: int, fresh: Any, seen: Any, full: Any, planes: Any, level: int, alive: Any, counted: Any
-) -> bool:
+def _enter(row, words, fresh, seen, full, planes, level, alive, counted):
     """Enter the new bits of a row, those in its words of `fresh`; return whether all sources have now reached it."""
     complete = True
     for w in range(words):
@@ -46,9 +42,7 @@ def _enter(
 
 
 @device
-def _gather(
-    begin: int, end: int, indices: Any, row: Any, words: int, alive: Any, near: Any, far: Any, seen: Any
-) -> bool:
+def _gather(begin, end, indices, row, words, alive, near, far, seen):
     """Unite into a row of `far` the bits of its neighbors that it lacks; return whether there are any."""
     first = row * words
     missing = np.uint64(0)
@@ -73,36 +67,36 @@ def _gather(
         at = np.uintp(first + w)
         far[at] &= ~seen[at]
         found |= far[at]
-    return found != 0  # type: ignore[no-any-return]
+    return found != 0
 
 
 @kernel
 def pull(
-    t: int,
-    threads: int,
-    control: Any,
-    indptr: Any,
-    t_indptr: Any,
-    t_indices: Any,
-    words: int,
-    full: Any,
-    source_alive: Any,
-    near: Any,
-    far: Any,
-    seen: Any,
-    planes: Any,
-    level: int,
-    sums: Any,
-    alive: Any,
-    counted: Any,
-) -> None:
+    t,
+    threads,
+    control,
+    indptr,
+    t_indptr,
+    t_indices,
+    words,
+    full,
+    source_alive,
+    near,
+    far,
+    seen,
+    planes,
+    level,
+    sums,
+    alive,
+    counted,
+):
     """Compute every row of `far` from those of its neighbors in `near`."""
     n = t_indptr.size - 1
-    rows: Any = 0
-    edges: Any = 0
-    closed: Any = 0
+    rows = 0
+    edges = 0
+    closed = 0
     while True:
-        start: Any = next_chunk(control) * CHUNK
+        start = next_chunk(control) * CHUNK
         if start >= n:
             break
         for row in range(start, min(start + CHUNK, n)):
@@ -116,23 +110,7 @@ def pull(
 
 
 @kernel
-def push(
-    t: int,
-    threads: int,
-    control: Any,
-    indptr: Any,
-    indices: Any,
-    words: int,
-    near: Any,
-    far: Any,
-    seen: Any,
-    queue: Any,
-    size: int,
-    found: Any,
-    buffers: Any,
-    marks: Any,
-    tail: Any,
-) -> None:
+def push(t, threads, control, indptr, indices, words, near, far, seen, queue, size, found, buffers, marks, tail):
     """Add the bits of the listed rows to those of their neighbors that lack them, and list these in `found`.
 
     tail[0]: the number of rows found; tail[8]: of their edges.
@@ -140,9 +118,9 @@ def push(
     alone = threads == 1
     buffer = buffers[t]
     filled = 0
-    edges: Any = 0
+    edges = 0
     while True:
-        start: Any = next_chunk(control) * _LIST_CHUNK
+        start = next_chunk(control) * _LIST_CHUNK
         if start >= size:
             break
         for i in range(start, min(start + _LIST_CHUNK, size)):
@@ -176,7 +154,7 @@ def push(
 
 
 @device
-def _flush(queue: Any, buffer: Any, filled: int, tail: Any) -> int:
+def _flush(queue, buffer, filled, tail):
     """Move the collected rows of a thread to the end of the shared list."""
     start = fetch_add(tail, 0, filled)
     for b in range(filled):
@@ -186,30 +164,30 @@ def _flush(queue: Any, buffer: Any, filled: int, tail: Any) -> int:
 
 @kernel
 def enter_listed(
-    t: int,
-    threads: int,
-    control: Any,
-    t_indptr: Any,
-    words: int,
-    full: Any,
-    near: Any,
-    far: Any,
-    seen: Any,
-    planes: Any,
-    level: int,
-    old: Any,
-    old_size: int,
-    queue: Any,
-    size: int,
-    marks: Any,
-    sums: Any,
-    alive: Any,
-    counted: Any,
-) -> None:
+    t,
+    threads,
+    control,
+    t_indptr,
+    words,
+    full,
+    near,
+    far,
+    seen,
+    planes,
+    level,
+    old,
+    old_size,
+    queue,
+    size,
+    marks,
+    sums,
+    alive,
+    counted,
+):
     """Enter the bits of the rows of `far` in `queue`; clear the rows of `near` in `old`."""
-    closed: Any = 0
+    closed = 0
     while True:
-        start: Any = next_chunk(control) * _LIST_CHUNK
+        start = next_chunk(control) * _LIST_CHUNK
         if start >= max(size, old_size):
             break
         for i in range(start, min(start + _LIST_CHUNK, size)):
@@ -224,13 +202,13 @@ def enter_listed(
 
 
 @kernel
-def list_rows(t: int, threads: int, control: Any, words: int, near: Any, queue: Any, buffers: Any, tail: Any) -> None:
+def list_rows(t, threads, control, words, near, queue, buffers, tail):
     """List the rows of `near` that are not 0."""
     n = near.size // words
     buffer = buffers[t]
     filled = 0
     while True:
-        start: Any = next_chunk(control) * CHUNK
+        start = next_chunk(control) * CHUNK
         if start >= n:
             break
         for row in range(start, min(start + CHUNK, n)):
@@ -246,12 +224,12 @@ def list_rows(t: int, threads: int, control: Any, words: int, near: Any, queue: 
 
 
 @kernel
-def count_rows(t: int, threads: int, control: Any, words: int, sources: int, seen: Any, counts: Any) -> None:
+def count_rows(t, threads, control, words, sources, seen, counts):
     """Count the rows of each chunk that each source has reached: ``counts[source, chunk]``."""
     n = seen.size // words
     found = np.empty(64 * words, np.int64)
     while True:
-        chunk: Any = next_chunk(control)
+        chunk = next_chunk(control)
         if chunk * CHUNK >= n:
             return
         found[:] = 0
@@ -266,23 +244,12 @@ def count_rows(t: int, threads: int, control: Any, words: int, sources: int, see
 
 
 @kernel
-def write_rows(
-    t: int,
-    threads: int,
-    control: Any,
-    words: int,
-    sources: int,
-    seen: Any,
-    planes: Any,
-    offsets: Any,
-    indices: Any,
-    values: Any,
-) -> None:
+def write_rows(t, threads, control, words, sources, seen, planes, offsets, indices, values):
     """Write the entries of each source: the rows that it has reached, and their levels."""
     n = seen.size // words
     place = np.empty(64 * words, np.int64)
     while True:
-        chunk: Any = next_chunk(control)
+        chunk = next_chunk(control)
         if chunk * CHUNK >= n:
             return
         for s in range(sources):

@@ -6,8 +6,6 @@ in the end all rows together; where sources reach all vertices, nothing moves.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ...exceptions import OutOfMemory
@@ -206,39 +204,39 @@ def joined(table: Array, listed: Array, reached: Array) -> CSR:
 
 @kernel
 def _search(
-    t: int,
-    threads: int,
-    control: Any,
-    sources: Any,
-    indptr: Any,
-    indices: Any,
-    weight: Any,
-    t_indptr: Any,
-    t_indices: Any,
-    hubs: Any,
-    occupied: Any,
-    mult: Any,
-    start: Any,
-    states: Any,
-    controls: Any,
-    bits_seen: Any,
-    bits: Any,
-    queues: Any,
-    buffers: Any,
-    columns: Any,
-    trace: Any,
-    table: Any,
-    listed: Any,
-    reached: Any,
-    depth: Any,
-) -> None:
+    t,
+    threads,
+    control,
+    sources,
+    indptr,
+    indices,
+    weight,
+    t_indptr,
+    t_indices,
+    hubs,
+    occupied,
+    mult,
+    start,
+    states,
+    controls,
+    bits_seen,
+    bits,
+    queues,
+    buffers,
+    columns,
+    trace,
+    table,
+    listed,
+    reached,
+    depth,
+):
     """Search from one source after the other until none is left."""
     n = indptr.size - 1
     state, seen, queue = states[t], bits_seen[t], queues[t]
     push = (indptr, indices, weight)
     pull = (t_indptr, t_indices, weight, hubs, occupied)
     while True:
-        s: Any = next_chunk(control)
+        s = next_chunk(control)
         if s >= sources.size:
             return
         source, values = sources[s], table[s]
@@ -258,14 +256,14 @@ def _search(
 
 
 @device
-def list_reached(seen: Any, count: int, values: Any, listed: Any) -> None:
+def list_reached(seen, count, values, listed):
     """Move the values of the reached vertices to the start, and list these."""
     listing = listed.size > 0
     if count == values.size:
         for o in range(listed.size):
             listed[o] = o
         return
-    p: Any = 0
+    p = 0
     for w in range(seen.size):
         word = seen[w]
         while word:
@@ -278,10 +276,10 @@ def list_reached(seen: Any, count: int, values: Any, listed: Any) -> None:
 
 
 @kernel
-def _count(t: int, threads: int, control: Any, table: Any, reached: Any, starts: Any, counts: Any) -> None:
+def _count(t, threads, control, table, reached, starts, counts):
     """Count the levels of the sources, which each has a part of `counts`."""
     while True:
-        s: Any = next_chunk(control)
+        s = next_chunk(control)
         if s >= reached.size:
             return
         values = table[s]
@@ -290,7 +288,7 @@ def _count(t: int, threads: int, control: Any, table: Any, reached: Any, starts:
 
 
 @kernel
-def _join(t: int, threads: int, control: Any, indptr: Any, values: Any, listed: Any) -> None:
+def _join(t, threads, control, indptr, values, listed):
     """Move the rows of a table, whose entries are at their starts, together."""
     n = values.size // (indptr.size - 1)
     for s in range(indptr.size - 1):

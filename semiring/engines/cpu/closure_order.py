@@ -62,26 +62,26 @@ ABSENT, _DONE, _WAITS = -2, -3, -4
 _BEST, _SCALE = 0, 1
 
 
-def better(add: Any, a: Any, b: Any) -> bool:
+def better(add, a, b):
     """Return whether `a` is better than `b`; False for NaN."""
     raise NotImplementedError
 
 
 @overload_for(better)
-def _better(add: Any, a: Any, b: Any) -> Any:
+def _better(add, a, b):
     assert isinstance(add, OperatorType)
     if add.expr.order < 0:
         return lambda add, a, b: a < b
     return lambda add, a, b: a > b
 
 
-def finite(value: Any) -> bool:
+def finite(value):
     """Return whether a number is neither infinite nor NaN."""
     raise NotImplementedError
 
 
 @overload_for(finite)
-def _finite(value: Any) -> Any:
+def _finite(value):
     if isinstance(value, numba_types.Float):
         return lambda value: value - value == value - value
     return lambda value: True
@@ -106,24 +106,24 @@ def chain(frontier: Any, links: Any, heads: Any) -> None:
 
 @kernel
 def ordered(
-    t: int,
-    threads: int,
-    control: Any,
-    indptr: Any,
-    indices: Any,
-    avals: Any,
-    add: Any,
-    mult: Any,
-    values: Any,
-    parents: Any,
-    seen: Any,
-    links: Any,
-    heads: Any,
-    occupied: Any,
-    queue: Any,
-    window: Any,
-    state: Any,
-) -> None:
+    t,
+    threads,
+    control,
+    indptr,
+    indices,
+    avals,
+    add,
+    mult,
+    values,
+    parents,
+    seen,
+    links,
+    heads,
+    occupied,
+    queue,
+    window,
+    state,
+):
     """Expand slot after slot until nothing changes or Python must act; the frontier is in the list beyond at first.
 
     values: the worst one where no bit of `seen` is set.  parents: the row that each value was computed from, or None.
@@ -172,7 +172,7 @@ def ordered(
 
 
 @inlined
-def _slot_of(value: Any, window: Any) -> Any:
+def _slot_of(value, window):
     """Return the slot of a value: -1 for one better than the best of the range, BEYOND past its end and for NaN."""
     place = (np.float64(value) - window[_BEST]) * window[_SCALE]
     if place < SLOTS:
@@ -181,7 +181,7 @@ def _slot_of(value: Any, window: Any) -> Any:
 
 
 @inlined
-def _first(heads: Any, occupied: Any, slot: int) -> int:
+def _first(heads, occupied, slot):
     """Return the first slot with rows from `slot` on; BEYOND for none."""
     w = slot >> 6
     bits = occupied[w] & (~np.uint64(0) << np.uint64(slot & 63)) if w < occupied.size else np.uint64(0)
@@ -189,7 +189,7 @@ def _first(heads: Any, occupied: Any, slot: int) -> int:
         while bits != 0:
             found = (w << 6) + trailing_zeros(bits)
             if heads[found] >= 0:
-                return found  # type: ignore[no-any-return]
+                return found
             bits &= bits - np.uint64(1)
             occupied[w] = bits
         w += 1
@@ -199,7 +199,7 @@ def _first(heads: Any, occupied: Any, slot: int) -> int:
 
 
 @inlined
-def insert(lists: Any, slot: int, v: int) -> None:
+def insert(lists, slot, v):
     """Insert row v, which is in no list, at the head of a list."""
     links, heads, occupied = lists
     following = np.int64(heads[slot])
@@ -212,7 +212,7 @@ def insert(lists: Any, slot: int, v: int) -> None:
 
 
 @inlined
-def _remove(lists: Any, v: int) -> None:
+def _remove(lists, v):
     """Remove row v from its list."""
     links, heads, _ = lists
     following, previous = np.int64(links[2 * v]), np.int64(links[2 * v + 1])
@@ -225,7 +225,7 @@ def _remove(lists: Any, v: int) -> None:
 
 
 @inlined
-def _take(lists: Any, queue: Any, slot: int) -> Any:
+def _take(lists, queue, slot):
     """Move the rows of a list to the queue, and return their number."""
     links, heads, _ = lists
     size = 0
@@ -241,7 +241,7 @@ def _take(lists: Any, queue: Any, slot: int) -> Any:
 
 
 @inlined
-def _distribute(add: Any, values: Any, lists: Any, queue: Any, window: Any, size: int) -> Any:
+def _distribute(add, values, lists, queue, window, size):
     """Choose the range of the slots from the values of the rows in the queue, and distribute them; return their number.
 
     The best row is always in a slot, so that the search progresses.
@@ -270,9 +270,7 @@ def _distribute(add: Any, values: Any, lists: Any, queue: Any, window: Any, size
 
 
 @inlined
-def _expand_few(
-    rows: Any, operators: Any, values: Any, parents: Any, seen: Any, lists: Any, queue: Any, size: int, state: Any
-) -> Any:
+def _expand_few(rows, operators, values, parents, seen, lists, queue, size, state):
     """Expand the best row of the queue, until there is none or there are many; return as `_expand`.
 
     What is left is moved to the list beyond.
@@ -284,7 +282,7 @@ def _expand_few(
     steps = np.int64(0)
     monotone = True
     while 0 < size <= _MOST_FEW and visits < _POLLED and monotone:
-        best: Any = np.int64(0)
+        best = np.int64(0)
         k = position(queue, 0)
         x = values[np.uintp(k)]
         for s in range(1, size):
@@ -329,23 +327,12 @@ def _expand_few(
 
 
 @inlined
-def _expand(
-    rows: Any,
-    operators: Any,
-    values: Any,
-    parents: Any,
-    seen: Any,
-    lists: Any,
-    queue: Any,
-    window: Any,
-    slot: int,
-    size: int,
-) -> Any:
+def _expand(rows, operators, values, parents, seen, lists, queue, window, slot, size):
     """Relax the rows of a round; return (visits, whether no product was better than its operand)."""
     indptr, indices, avals = rows
     add, mult = operators
     links = lists[0]
-    visits: Any = size
+    visits = size
     monotone = True
     for s in range(size):
         if s + 3 * _AHEAD < size:
@@ -393,12 +380,12 @@ def _expand(
     return visits, monotone
 
 
-def is_floating(value: Any) -> bool:
+def is_floating(value):
     """Return whether a value is of a floating type."""
     raise NotImplementedError
 
 
 @overload_for(is_floating)
-def _is_floating(value: Any) -> Any:
+def _is_floating(value):
     found = isinstance(value, numba_types.Float)
     return lambda value: found

@@ -13,8 +13,6 @@ A level of few rows is pushed entry by entry: on a long path only the time from 
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numba.core import types as numba_types
 
@@ -57,49 +55,49 @@ def scratch(threads: int, rows: tuple[Array, Array], origins: bool, places: bool
     )
 
 
-def own(buffers: Any, t: int) -> Any:
+def own(buffers, t):
     """Return the buffer of thread t; None without buffers."""
     raise NotImplementedError
 
 
-def origin(origins: Any, p: Any, first: Any) -> Any:
+def origin(origins, p, first):
     """Return the row that the p-th entry is in; where no value depends on it, the first one of the frontier."""
     raise NotImplementedError
 
 
 @overload_for(own)
-def _own(buffers: Any, t: Any) -> Any:
+def _own(buffers, t):
     if isinstance(buffers, numba_types.NoneType):
         return lambda buffers, t: None
     return lambda buffers, t: buffers[t]
 
 
 @overload_for(origin)
-def _origin(origins: Any, p: Any, first: Any) -> Any:
+def _origin(origins, p, first):
     if isinstance(origins, numba_types.NoneType):
         return lambda origins, p, first: first
     return lambda origins, p, first: np.int64(origins[np.uintp(p)])
 
 
-def operand(origins: Any, values: Any, k: Any, same: Any) -> Any:
+def operand(origins, values, k, same):
     """Return the value of row k; `same` where all rows of the frontier have one value."""
     raise NotImplementedError
 
 
 @overload_for(operand)
-def _operand(origins: Any, values: Any, k: Any, same: Any) -> Any:
+def _operand(origins, values, k, same):
     if isinstance(origins, numba_types.NoneType):
         return lambda origins, values, k, same: same
     return lambda origins, values, k, same: value_at(values, k)
 
 
 @inlined
-def _copy(rows: Any, queue: Any, s: int, last: int, buffers: Any) -> Any:
+def _copy(rows, queue, s, last, buffers):
     """Copy the rows s, s + 1, ... of the queue, up to a long one; return (the next row, entries)."""
     indptr, indices, _ = rows
     columns, origins, places = buffers
     filled = np.int64(0)
-    short: Any = True
+    short = True
     while short and s < last and filled < _BLOCK:
         k = position(queue, s)
         p, end = np.int64(indptr[np.uintp(k)]), np.int64(indptr[np.uintp(k + 1)])
@@ -119,7 +117,7 @@ def _copy(rows: Any, queue: Any, s: int, last: int, buffers: Any) -> Any:
 
 
 @device
-def _copy_part(rows: Any, queue: Any, s: int, done: int, buffers: Any) -> Any:
+def _copy_part(rows, queue, s, done, buffers):
     """Copy a part of a long row, or of one at the end of the matrix, from entry `done` on; return as `_copy`, and done.
 
     Apart from `_copy`, so that one row does not depend on the row before there.
@@ -128,7 +126,7 @@ def _copy_part(rows: Any, queue: Any, s: int, done: int, buffers: Any) -> Any:
     columns, origins, places = buffers
     k = position(queue, s)
     p, end = np.int64(indptr[np.uintp(k)]) + done, np.int64(indptr[np.uintp(k + 1)])
-    filled: Any = min(end - p, _BLOCK)
+    filled = min(end - p, _BLOCK)
     for e in range(filled):
         columns[np.uintp(e)] = indices[np.uintp(p + e)]
         put(origins, e, k)
@@ -139,7 +137,7 @@ def _copy_part(rows: Any, queue: Any, s: int, done: int, buffers: Any) -> Any:
 
 
 @inlined
-def _absent(seen: Any, copied: int, columns: Any, origins: Any, places: Any) -> Any:
+def _absent(seen, copied, columns, origins, places):
     """Keep the entries of a block whose bits are not set; return their number."""
     kept = np.int64(0)
     for e in range(copied):
@@ -152,18 +150,7 @@ def _absent(seen: Any, copied: int, columns: Any, origins: Any, places: Any) -> 
 
 
 @device
-def push_alone(
-    control: Any,
-    rows: Any,
-    mult: Any,
-    values: Any,
-    seen: Any,
-    queue: Any,
-    head: int,
-    last: int,
-    tail: Any,
-    buffers: Any,
-) -> Any:
+def push_alone(control, rows, mult, values, seen, queue, head, last, tail, buffers):
     """Push the rows of the queue from `head` to `last` by one thread; return (the end of the queue, its new edges)."""
     columns, origins, places = buffers
     s, done = head, np.int64(0)
@@ -187,7 +174,7 @@ def push_alone(
 
 
 @device
-def push_thin(most: int, rows: Any, mult: Any, values: Any, seen: Any, queue: Any, state: Any, max_steps: int) -> None:
+def push_thin(most, rows, mult, values, seen, queue, state, max_steps):
     """Levels of at most `most` edges and two rows each, while there are any.
 
     The rows of a level are kept in registers, and the queue has only those of the last one: a long path is a chain of
@@ -242,19 +229,7 @@ def push_thin(most: int, rows: Any, mult: Any, values: Any, seen: Any, queue: An
 
 
 @device
-def push_short(
-    control: Any,
-    most: int,
-    rows: Any,
-    mult: Any,
-    values: Any,
-    seen: Any,
-    queue: Any,
-    buffers: Any,
-    state: Any,
-    trace: Any,
-    max_steps: int,
-) -> None:
+def push_short(control, most, rows, mult, values, seen, queue, buffers, state, trace, max_steps):
     """Levels of at most `most` edges, by pushes of one thread and without a decision."""
     while True:
         if trace.shape[0] == 0:
@@ -275,26 +250,16 @@ def push_short(
 
 
 @device
-def push_shared(
-    control: Any,
-    rows: Any,
-    mult: Any,
-    values: Any,
-    seen: Any,
-    queue: Any,
-    buffer: Any,
-    buffers: Any,
-    state: Any,
-) -> None:
+def push_shared(control, rows, mult, values, seen, queue, buffer, buffers, state):
     """Push the part of a thread in a level: chunks of rows of the queue, of which others may push more."""
     columns, origins, places = buffers
     size, head = state[FRONTIER_SIZE], state[HEAD]
     lead = position(queue, head)
-    filled: Any = 0
-    found: Any = 0
-    edges: Any = 0
+    filled = 0
+    found = 0
+    edges = 0
     while True:
-        start: Any = next_chunk(control) * _QUEUE_CHUNK
+        start = next_chunk(control) * _QUEUE_CHUNK
         if start >= size:
             break
         s, last = head + start, head + min(start + _QUEUE_CHUNK, size)
@@ -325,9 +290,7 @@ def push_shared(
 
 
 @inlined
-def _finish(
-    rows: Any, mult: Any, values: Any, listed: Any, first: int, last: int, lead: int, origins: Any, places: Any
-) -> Any:
+def _finish(rows, mult, values, listed, first, last, lead, origins, places):
     """Compute the values of new entries, from `first` to `last` of a list; return the number of their edges."""
     indptr, indices, avals = rows
     edges = np.int64(0)
@@ -344,7 +307,7 @@ def _finish(
 
 
 @device
-def flush(queue: Any, buffer: Any, filled: int, state: Any) -> int:
+def flush(queue, buffer, filled, state):
     """Move the collected entries of a thread to the end of the shared queue."""
     start = fetch_add(state, TAIL, filled)
     for b in range(filled):

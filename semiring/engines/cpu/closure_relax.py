@@ -9,8 +9,6 @@ The first thread leads: it computes small steps alone, and opens large ones to i
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from .atomics import CHUNK, RETIRED, load, next_chunk, stopped, trailing_zeros
@@ -39,27 +37,27 @@ _POLLED = (1 << 10) - 1
 
 @kernel
 def relax(
-    t: int,
-    threads: int,
-    control: Any,
-    indptr: Any,
-    indices: Any,
-    avals: Any,
-    add: Any,
-    mult: Any,
-    values: Any,
-    parents: Any,
-    seen: Any,
-    changed: Any,
-    queue: Any,
-    spare: Any,
-    sums: Any,
-    state: Any,
-    trace: Any,
-    most_threads: int,
-    many: int,
-    max_steps: int,
-) -> None:
+    t,
+    threads,
+    control,
+    indptr,
+    indices,
+    avals,
+    add,
+    mult,
+    values,
+    parents,
+    seen,
+    changed,
+    queue,
+    spare,
+    sums,
+    state,
+    trace,
+    most_threads,
+    many,
+    max_steps,
+):
     """Run steps until nothing changes or Python must act; `changed`: bits, `spare`: a list of changed entries.
 
     parents: the row that each value was computed from, or None.
@@ -115,20 +113,7 @@ def relax(
 
 
 @device
-def _work(
-    control: Any,
-    parts: int,
-    rows: Any,
-    operators: Any,
-    values: Any,
-    parents: Any,
-    seen: Any,
-    changed: Any,
-    queue: Any,
-    spare: Any,
-    sums: Any,
-    state: Any,
-) -> None:
+def _work(control, parts, rows, operators, values, parents, seen, changed, queue, spare, sums, state):
     """Compute the share of a thread in the open job: ranges of outputs, claimed one at a time."""
     phase, size = state[PHASE], state[FRONTIER_SIZE]
     while True:
@@ -147,21 +132,7 @@ def _work(
 
 
 @device
-def _relax(
-    control: Any,
-    part: int,
-    parts: int,
-    listing: bool,
-    rows: Any,
-    operators: Any,
-    values: Any,
-    parents: Any,
-    seen: Any,
-    changed: Any,
-    queue: Any,
-    spare: Any,
-    size: int,
-) -> int:
+def _relax(control, part, parts, listing, rows, operators, values, parents, seen, changed, queue, spare, size):
     """Relax the rows of the frontier into the outputs of a part.
 
     listing: write the changed entries to `spare`; return their number, or more than its size if they do not fit.
@@ -206,7 +177,7 @@ def _relax(
 
 
 @device
-def _count(part: int, parts: int, indptr: Any, changed: Any) -> Any:
+def _count(part, parts, indptr, changed):
     """Return (changed entries of a part, edges of their rows)."""
     found, edges = 0, np.int64(0)
     for w in range(part * changed.size // parts, (part + 1) * changed.size // parts):
@@ -221,7 +192,7 @@ def _count(part: int, parts: int, indptr: Any, changed: Any) -> Any:
 
 
 @device
-def _list(part: int, parts: int, changed: Any, queue: Any, start: int) -> None:
+def _list(part, parts, changed, queue, start):
     """Write the changed entries of a part to the queue from `start` on, and clear their bits."""
     for w in range(part * changed.size // parts, (part + 1) * changed.size // parts):
         bits = changed[w]

@@ -151,34 +151,34 @@ def _row(x: CSR, s: int) -> IndexList:
 
 @kernel
 def _search(
-    t: int,
-    threads: int,
-    control: Any,
-    first: int,
-    x_indptr: Any,
-    x_indices: Any,
-    x_values: Any,
-    indptr: Any,
-    indices: Any,
-    avals: Any,
-    add: Any,
-    mult: Any,
-    worst: Any,
-    links: Any,
-    heads: Any,
-    occupied: Any,
-    queues: Any,
-    windows: Any,
-    states: Any,
-    controls: Any,
-    table: Any,
-    seen: Any,
-    reached: Any,
-) -> None:
+    t,
+    threads,
+    control,
+    first,
+    x_indptr,
+    x_indices,
+    x_values,
+    indptr,
+    indices,
+    avals,
+    add,
+    mult,
+    worst,
+    links,
+    heads,
+    occupied,
+    queues,
+    windows,
+    states,
+    controls,
+    table,
+    seen,
+    reached,
+):
     """Compute one row after the other until none is left; `reached`: -1 where a product is better than its operand."""
     lists, state = (links[t], heads[t], occupied[t]), states[t]
     while True:
-        s: Any = next_chunk(control)
+        s = next_chunk(control)
         if s >= table.shape[0]:
             return
         values, bits = table[s], seen[s]
@@ -201,17 +201,17 @@ def _search(
             matrix, operators = (indptr, indices, avals), (add, mult)
             arrays = (values, None, bits, *lists, queues[t], windows[t], state)
             order.ordered(0, 1, controls[t], *matrix, *operators, *arrays)
-        count: Any = 0
+        count = 0
         for w in range(bits.size):
             count += bit_count(bits[w])
         reached[s] = count if state[STATUS] != UNORDERED else -1
 
 
 @kernel
-def _list(t: int, threads: int, control: Any, table: Any, seen: Any, reached: Any, listed: Any) -> None:
+def _list(t, threads, control, table, seen, reached, listed):
     """Move the values of each row to its start, and list their columns."""
     while True:
-        s: Any = next_chunk(control)
+        s = next_chunk(control)
         if s >= reached.size:
             return
         if reached[s] >= 0:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from .compile import device
 
 # Indices. The first group is read by all threads and written by the first one while no helper is active.
@@ -33,7 +31,7 @@ FEW = 8
 
 
 @device
-def must_stop(state: Any, trace: Any, max_steps: int) -> bool:
+def must_stop(state, trace, max_steps):
     """Return whether the search must stop, with the status set: at its end, for a full trace, or for a pause."""
     if state[FRONTIER_SIZE] == 0:
         state[STATUS] = CONVERGED
@@ -51,7 +49,7 @@ def must_stop(state: Any, trace: Any, max_steps: int) -> bool:
 
 
 @device
-def record(state: Any, trace: Any, pulling: int) -> None:
+def record(state, trace, pulling):
     """Record a step; called by the first thread while no helper is active."""
     state[STEPS] += 1
     if trace.shape[0] > 0:

@@ -77,7 +77,7 @@ class _ZippedLocator(_CacheLocator):
 
     def __init__(self, function: Callable[..., Any], path: str, archive: str) -> None:
         self._line, self._archive = function.__code__.co_firstlineno, archive
-        self._folder = os.path.join(_settings.CACHE_DIR, self.get_suitable_cache_subpath(path))  # type: ignore[no-untyped-call]
+        self._folder: str = os.path.join(_settings.CACHE_DIR, self.get_suitable_cache_subpath(path))
 
     def get_cache_path(self) -> str:
         return self._folder
@@ -155,13 +155,13 @@ def reassociated(function: Callable[..., Any]) -> Any:
 def _before_fork() -> None:
     """Wait for a running compilation: a child forked during it would inherit a lock that is never released."""
     _forking.holds = False
-    global_compiler_lock.acquire()  # type: ignore[no-untyped-call]
+    global_compiler_lock.acquire()
     _forking.holds = True
 
 
 def _after_fork() -> None:
     if _forking.holds:
-        global_compiler_lock.release()  # type: ignore[no-untyped-call]
+        global_compiler_lock.release()
 
 
 if hasattr(os, "register_at_fork"):
@@ -189,12 +189,12 @@ class _CacheFile(IndexDataCacheFile):
         """Add an entry; on a full or read-only disk the next process compiles again."""
         with contextlib.suppress(OSError):
             self._remove_abandoned()
-            self._save_data(self._name(key), (key, data))  # type: ignore[no-untyped-call]
+            self._save_data(self._name(key), (key, data))
 
     def load(self, key: Any) -> Any:
         """Return the entry, or None if there is no readable one."""
         try:
-            saved, data = self._load_data(self._name(key))  # type: ignore[no-untyped-call]
+            saved, data = self._load_data(self._name(key))
         except Exception:  # no file, or damaged bytes, which may raise any exception
             return None
         return data if saved == key else None
@@ -230,4 +230,4 @@ class _Announcer(event.Listener):
         """Print nothing at the end."""
 
 
-event.register("numba:compile", _Announcer())  # type: ignore[no-untyped-call]
+event.register("numba:compile", _Announcer())

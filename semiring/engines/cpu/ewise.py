@@ -85,23 +85,7 @@ def _lists(q: Ewise, a: IndexList, b: IndexList) -> IndexList:
 
 
 @kernel
-def _slots(
-    t: int,
-    threads: int,
-    control: Any,
-    indices: Any,
-    awords: Any,
-    avals: Any,
-    bwords: Any,
-    bvals: Any,
-    op: Any,
-    alpha: Any,
-    beta: Any,
-    mode: int,
-    words: Any,
-    made: Any,
-    counts: Any,
-) -> None:
+def _slots(t, threads, control, indices, awords, avals, bwords, bvals, op, alpha, beta, mode, words, made, counts):
     size, zero, count = made.size, np.int64(0), 0
     for w in range(t * words.size // threads, (t + 1) * words.size // threads):
         left, right = awords[w], bwords[w]

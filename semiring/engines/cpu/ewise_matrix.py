@@ -6,8 +6,6 @@ instead of branching on them: a mispredicted branch costs more than several step
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numba.core import types as numba_types
 
@@ -52,23 +50,12 @@ def matrices(q: Ewise, a: CSR, b: CSR) -> CSR:
 
 
 @inlined
-def _bounds(indptr: Any, i: Any) -> Any:
+def _bounds(indptr, i):
     return np.int64(indptr[i]), np.int64(indptr[i + 1])
 
 
 @kernel
-def _count_rows(
-    t: int,
-    threads: int,
-    control: Any,
-    work: Any,
-    a_indptr: Any,
-    a_indices: Any,
-    b_indptr: Any,
-    b_indices: Any,
-    intersect: bool,
-    offsets: Any,
-) -> None:
+def _count_rows(t, threads, control, work, a_indptr, a_indices, b_indptr, b_indices, intersect, offsets):
     """offsets[i + 1] = the number of entries of row i of the result; with one thread, of all rows up to i."""
     found = 0
     for i in range(share(work, t, threads), share(work, t + 1, threads)):
@@ -84,21 +71,8 @@ def _count_rows(
 
 @kernel
 def _intersect_rows(
-    t: int,
-    threads: int,
-    control: Any,
-    work: Any,
-    a_indptr: Any,
-    a_indices: Any,
-    avals: Any,
-    b_indptr: Any,
-    b_indices: Any,
-    bvals: Any,
-    op: Any,
-    indptr: Any,
-    indices: Any,
-    made: Any,
-) -> None:
+    t, threads, control, work, a_indptr, a_indices, avals, b_indptr, b_indices, bvals, op, indptr, indices, made
+):
     matches = np.empty((_STEPS, 2), np.int64)  # positions in A and in B
     for row in range(share(work, t, threads), share(work, t + 1, threads)):
         i, (slot, last) = np.int64(row), _bounds(indptr, row)
@@ -136,23 +110,23 @@ def _intersect_rows(
 
 @kernel
 def _unite_rows(
-    t: int,
-    threads: int,
-    control: Any,
-    work: Any,
-    a_indptr: Any,
-    a_indices: Any,
-    avals: Any,
-    b_indptr: Any,
-    b_indices: Any,
-    bvals: Any,
-    op: Any,
-    alpha: Any,
-    beta: Any,
-    indptr: Any,
-    indices: Any,
-    made: Any,
-) -> None:
+    t,
+    threads,
+    control,
+    work,
+    a_indptr,
+    a_indices,
+    avals,
+    b_indptr,
+    b_indices,
+    bvals,
+    op,
+    alpha,
+    beta,
+    indptr,
+    indices,
+    made,
+):
     for row in range(share(work, t, threads), share(work, t + 1, threads)):
         i, slot = np.int64(row), np.int64(indptr[row])
         p, p_end = _bounds(a_indptr, row)
@@ -188,37 +162,37 @@ def _unite_rows(
             slot += 1
 
 
-def combined(op: Any, x: Any, y: Any, i: Any, j: Any) -> Any:
+def combined(op, x, y, i, j):
     """op(x, y) at (i, j); None without an operator."""
     raise NotImplementedError
 
 
 @types.overload_for(combined)
-def _combined_for(op: Any, x: Any, y: Any, i: Any, j: Any) -> Any:
+def _combined_for(op, x, y, i, j):
     if not isinstance(op, types.OperatorType):
         return lambda op, x, y, i, j: None
     return lambda op, x, y, i, j: call(op, x, y, i, j, i, j)
 
 
-def left_alone(op: Any, x: Any, beta: Any, i: Any, j: Any) -> Any:
+def left_alone(op, x, beta, i, j):
     """op(x, beta) at (i, j); without beta, x as a result of op."""
     raise NotImplementedError
 
 
 @types.overload_for(left_alone)
-def _left_for(op: Any, x: Any, beta: Any, i: Any, j: Any) -> Any:
+def _left_for(op, x, beta, i, j):
     if isinstance(beta, numba_types.NoneType):
         return lambda op, x, beta, i, j: converted(op, x)
     return lambda op, x, beta, i, j: call(op, x, beta, i, j, i, j)
 
 
-def right_alone(op: Any, alpha: Any, y: Any, i: Any, j: Any) -> Any:
+def right_alone(op, alpha, y, i, j):
     """op(alpha, y) at (i, j); without alpha, y as a result of op."""
     raise NotImplementedError
 
 
 @types.overload_for(right_alone)
-def _right_for(op: Any, alpha: Any, y: Any, i: Any, j: Any) -> Any:
+def _right_for(op, alpha, y, i, j):
     if isinstance(alpha, numba_types.NoneType):
         return lambda op, alpha, y, i, j: converted(op, y)
     return lambda op, alpha, y, i, j: call(op, alpha, y, i, j, i, j)

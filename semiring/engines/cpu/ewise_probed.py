@@ -142,19 +142,7 @@ def _slots(x: Any, listed: Pattern) -> Array:
 
 
 @kernel
-def _locate(
-    t: int,
-    threads: int,
-    control: Any,
-    indptr: Any,
-    indices: Any,
-    ncols: int,
-    kind: int,
-    x_indptr: Any,
-    x_indices: Any,
-    words: Any,
-    slots: Any,
-) -> None:
+def _locate(t, threads, control, indptr, indices, ncols, kind, x_indptr, x_indices, words, slots):
     for i in range(share(indptr, t, threads), share(indptr, t + 1, threads)):
         base = np.int64(i) * ncols
         r = end = np.int64(0)
@@ -176,23 +164,8 @@ def _locate(
 
 @kernel
 def _at_slots(
-    t: int,
-    threads: int,
-    control: Any,
-    indptr: Any,
-    indices: Any,
-    aslots: Any,
-    avals: Any,
-    bslots: Any,
-    bvals: Any,
-    intersect: bool,
-    op: Any,
-    alpha: Any,
-    beta: Any,
-    found: Any,
-    made: Any,
-    counts: Any,
-) -> None:
+    t, threads, control, indptr, indices, aslots, avals, bslots, bvals, intersect, op, alpha, beta, found, made, counts
+):
     """found: whether the mask admits each listed position; then, whether the result has an entry there."""
     count = 0
     for row in range(share(indptr, t, threads), share(indptr, t + 1, threads)):

@@ -94,7 +94,7 @@ def function(name: str, dtype: DType) -> Any:
 
 
 @device
-def _div_signed(a: Any, b: Any, low: Any, high: Any) -> Any:
+def _div_signed(a, b, low, high):
     if b == 0:
         return high if a > 0 else low if a < 0 else a
     if b == -1:
@@ -106,21 +106,21 @@ def _div_signed(a: Any, b: Any, low: Any, high: Any) -> Any:
 
 
 @device
-def _div_unsigned(a: Any, b: Any, low: Any, high: Any) -> Any:
+def _div_unsigned(a, b, low, high):
     if b == 0:
         return high if a > 0 else low
     return a // b
 
 
 @device
-def _floordiv_signed(a: Any, b: Any, low: Any, high: Any) -> Any:
+def _floordiv_signed(a, b, low, high):
     if b == 0:
         return high if a > 0 else low if a < 0 else a
     return -a if b == -1 else a // b
 
 
 @device
-def _pow_signed(a: Any, b: Any, low: Any, high: Any) -> Any:
+def _pow_signed(a, b, low, high):
     if b < 0:  # 1 divided by a power: nonzero only for 1 and -1; for 0 as in `div`
         if a == 0:
             return high
@@ -131,12 +131,12 @@ def _pow_signed(a: Any, b: Any, low: Any, high: Any) -> Any:
 
 
 @device
-def _pow_unsigned(a: Any, b: Any, low: Any, high: Any) -> Any:
+def _pow_unsigned(a, b, low, high):
     return _power(a, b, high // high)
 
 
 @device
-def _power(a: Any, b: Any, one: Any) -> Any:
+def _power(a, b, one):
     """a ** b by squaring; wraps."""
     base, made, exponent = a, one, np.uint64(b)
     while exponent > np.uint64(0):
@@ -148,17 +148,17 @@ def _power(a: Any, b: Any, one: Any) -> Any:
 
 
 @device
-def _mod_signed(a: Any, b: Any) -> Any:
+def _mod_signed(a, b):
     return a - a if b == 0 or b == -1 else a % b
 
 
 @device
-def _mod_unsigned(a: Any, b: Any) -> Any:
+def _mod_unsigned(a, b):
     return a - a if b == 0 else a % b
 
 
 @device
-def _fmod_signed(a: Any, b: Any) -> Any:
+def _fmod_signed(a, b):
     if b == 0 or b == -1:
         return a - a
     rest = a % b
@@ -168,12 +168,12 @@ def _fmod_signed(a: Any, b: Any) -> Any:
 
 
 @device
-def _floordiv_float(a: Any, b: Any) -> Any:
+def _floordiv_float(a, b):
     return np.floor(a / b)
 
 
 @device
-def _mod_float(a: Any, b: Any) -> Any:
+def _mod_float(a, b):
     rest = np.fmod(a, b)
     if rest != 0 and (rest < 0) != (b < 0):
         rest += b
@@ -181,12 +181,12 @@ def _mod_float(a: Any, b: Any) -> Any:
 
 
 @device
-def _fmod_float(a: Any, b: Any) -> Any:
+def _fmod_float(a, b):
     return np.fmod(a, b)
 
 
 @device
-def _remainder(a: Any, b: Any) -> Any:
+def _remainder(a, b):
     if b != b or a != a or np.isinf(a) or b == 0:
         return a * b / (a * b) if b == 0 else a - a + b
     if np.isinf(b):
@@ -202,12 +202,12 @@ def _remainder(a: Any, b: Any) -> Any:
 
 
 @device
-def _pow_float(a: Any, b: Any) -> Any:
+def _pow_float(a, b):
     return a**b
 
 
 @device
-def _div_complex(a: Any, b: Any) -> Any:
+def _div_complex(a, b):
     """Divide by the larger part of b first, so that |b| ** 2 does not overflow; by 0 both parts are divided by 0."""
     if abs(b.real) >= abs(b.imag):
         if b.real == 0 and b.imag == 0:
@@ -221,7 +221,7 @@ def _div_complex(a: Any, b: Any) -> Any:
 
 
 @device
-def _pow_complex(a: Any, b: Any) -> Any:
+def _pow_complex(a, b):
     if b == 0:
         return complex(1.0, 0.0)
     if a == 0:
@@ -232,7 +232,7 @@ def _pow_complex(a: Any, b: Any) -> Any:
 
 
 @device
-def _pow_whole(a: Any, n: Any) -> Any:
+def _pow_whole(a, n):
     """Multiply repeatedly, in the order of NumPy's `power`, so that powers of whole numbers are exact."""
     if n == 1:
         return a
@@ -253,7 +253,7 @@ def _pow_whole(a: Any, n: Any) -> Any:
 
 
 @device
-def _acosh_complex(a: Any) -> Any:
+def _acosh_complex(a):
     """Kahan's formula: numba's has the wrong sign on the branch cut."""
     below = np.sqrt(np.complex128(complex(a.real - 1, a.imag)))
     above = np.sqrt(np.complex128(complex(a.real + 1, a.imag)))
@@ -262,27 +262,27 @@ def _acosh_complex(a: Any) -> Any:
 
 
 @device
-def _sign_complex(a: Any) -> Any:
+def _sign_complex(a):
     return a if a == 0 else a / abs(a)
 
 
 @device
-def _round_complex(a: Any) -> Any:
+def _round_complex(a):
     return complex(_round_float(a.real), _round_float(a.imag))
 
 
 @device
-def _sign_signed(a: Any) -> Any:
+def _sign_signed(a):
     return (a > 0) - (a < 0)
 
 
 @device
-def _sign_float(a: Any) -> Any:
+def _sign_float(a):
     return a if a != a else a - a if a == 0 else a / abs(a) if not np.isinf(a) else (1.0 if a > 0 else -1.0)
 
 
 @device
-def _round_float(a: Any) -> Any:
+def _round_float(a):
     # The fraction is exact; a + 0.5 would round: 0.49999999999999994, and odd numbers from 2 ** 52.
     whole = np.trunc(a)
     return whole + math.copysign(1.0 if abs(a - whole) >= 0.5 else 0.0, a)
@@ -292,59 +292,59 @@ def _bit_functions(bits: int) -> dict[str, Any]:
     """Return shifts and single-bit functions of integers of `bits` bits; positions are int64."""
 
     @device
-    def left(a: Any, b: Any) -> Any:
+    def left(a, b):
         return a << b if 0 <= b < bits else a - a
 
     @device
-    def right(a: Any, b: Any) -> Any:
+    def right(a, b):
         if 0 <= b < bits:
             return a >> b
         return a - a if a >= 0 else ~(a - a)
 
     @device
-    def either(a: Any, b: Any) -> Any:
+    def either(a, b):
         if b >= 0:
             return left(a, b)
         return right(a, min(-b, bits) if -b > 0 else bits)
 
     @device
-    def get(a: Any, b: Any) -> Any:
+    def get(a, b):
         return (np.int64(a) >> (b - 1)) & 1 if 1 <= b <= bits else np.int64(0)
 
     @device
-    def put(a: Any, b: Any) -> Any:
+    def put(a, b):
         return np.int64(a) | (np.int64(1) << (b - 1)) if 1 <= b <= bits else np.int64(a)
 
     @device
-    def clear(a: Any, b: Any) -> Any:
+    def clear(a, b):
         return np.int64(a) & ~(np.int64(1) << (b - 1)) if 1 <= b <= bits else np.int64(a)
 
     return {"shl": left, "shr": right, "bshift": either, "bget": get, "bset": put, "bclr": clear}
 
 
 @device
-def _ldexp(a: Any, b: Any) -> Any:
+def _ldexp(a, b):
     return math.ldexp(a, b)
 
 
 @device
-def _frexpx(a: Any) -> Any:
+def _frexpx(a):
     return a if a != a or np.isinf(a) else math.frexp(a)[0]
 
 
 @device
-def _frexpe(a: Any) -> Any:
+def _frexpe(a):
     return 0 if a != a or np.isinf(a) else math.frexp(a)[1]
 
 
 @device
-def _magnitude(a: Any) -> Any:
+def _magnitude(a):
     """|a| as an unsigned number, also of the least one."""
     return np.uint64(a) if a >= 0 else np.uint64(0) - np.uint64(np.int64(a))
 
 
 @device
-def _common_divisor(a: Any, b: Any) -> Any:
+def _common_divisor(a, b):
     """The greatest common divisor of two unsigned numbers."""
     while b != np.uint64(0):
         a, b = b, a % b
@@ -352,12 +352,12 @@ def _common_divisor(a: Any, b: Any) -> Any:
 
 
 @device
-def _gcd(a: Any, b: Any) -> Any:
+def _gcd(a, b):
     return _common_divisor(_magnitude(a), _magnitude(b))
 
 
 @device
-def _binom(a: Any, b: Any, low: Any, high: Any) -> Any:
+def _binom(a, b, low, high):
     """The product of (a - m + i) / i, for m = min(b, a - b) and i = 1 ... m, which are integers at every i."""
     if b < 0 or b > a:
         return np.uint64(0)
@@ -375,7 +375,7 @@ def _binom(a: Any, b: Any, low: Any, high: Any) -> Any:
 
 
 @device
-def _nextafter(a: Any, b: Any) -> Any:
+def _nextafter(a, b):
     return np.nextafter(a, b)
 
 
@@ -390,12 +390,12 @@ def _math(name: str) -> Any:
 
 
 @device
-def _atan2(a: Any, b: Any) -> Any:
+def _atan2(a, b):
     return math.atan2(a, b)
 
 
 @device
-def _hypot(a: Any, b: Any) -> Any:
+def _hypot(a, b):
     return math.hypot(a, b)
 
 

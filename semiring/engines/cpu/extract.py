@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ...formats import CSR, Full, IndexList, Pattern, VectorStore, index_dtype
@@ -102,7 +100,7 @@ def _rows(a: CSR, rows: Array) -> CSR:
 
 
 @kernel
-def _sum_lengths(t: int, threads: int, control: Any, indptr: Any, rows: Any, offsets: Any) -> None:
+def _sum_lengths(t, threads, control, indptr, rows, offsets):
     """offsets: where each of these rows begins, if they follow one another, and their total length."""
     total = np.int64(0)
     for i in range(rows.size):
@@ -113,18 +111,7 @@ def _sum_lengths(t: int, threads: int, control: Any, indptr: Any, rows: Any, off
 
 
 @kernel
-def _copy_rows(
-    t: int,
-    threads: int,
-    control: Any,
-    indptr: Any,
-    indices: Any,
-    values: Any,
-    rows: Any,
-    out_indptr: Any,
-    out_indices: Any,
-    out_values: Any,
-) -> None:
+def _copy_rows(t, threads, control, indptr, indices, values, rows, out_indptr, out_indices, out_values):
     for i in range(share(out_indptr, t, threads), share(out_indptr, t + 1, threads)):
         shift = np.int64(indptr[rows[i]]) - np.int64(out_indptr[i])
         for p in range(np.int64(out_indptr[i]), np.int64(out_indptr[i + 1])):

@@ -14,8 +14,6 @@ Dokl. 11, 1970; Pohl, "Bi-directional Search", Machine Intelligence 6, 1971.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ...dtypes import FP64
@@ -97,14 +95,14 @@ def _stored(values: Array) -> VectorStore:
 
 
 @inlined
-def _capacity(values: Any, p: int) -> float:
+def _capacity(values, p):
     """Return the capacity of an entry: 0 for NaN too."""
     x = np.float64(value_at(values, p))
     return x if x > 0.0 else 0.0
 
 
 @inlined
-def _find(indices: Any, first: int, last: int, column: int) -> int:
+def _find(indices, first, last, column):
     """Return the first of these entries whose column is not smaller, or `last`."""
     while first < last:
         middle = (first + last) >> 1
@@ -116,9 +114,7 @@ def _find(indices: Any, first: int, last: int, column: int) -> int:
 
 
 @inlined
-def _begin(
-    vertices: Any, amounts: Any, least: float, indptr: Any, labels: Any, cursor: Any, queue: Any
-) -> tuple[int, int]:
+def _begin(vertices, amounts, least, indptr, labels, cursor, queue):
     """Label those of the vertices with an amount left by 0; return their number, and that of entries of their rows."""
     tail = width = 0
     for v in vertices:
@@ -132,21 +128,7 @@ def _begin(
 
 
 @inlined
-def _expand(
-    indptr: Any,
-    indices: Any,
-    capacities: Any,
-    sign: float,
-    flow: Any,
-    least: float,
-    labels: Any,
-    others: Any,
-    cursor: Any,
-    queue: Any,
-    head: int,
-    tail: int,
-    level: int,
-) -> tuple[int, int, bool]:
+def _expand(indptr, indices, capacities, sign, flow, least, labels, others, cursor, queue, head, tail, level):
     """Label the next level; return the end of the queue, the width of the level, and whether it met the other side.
 
     sign: -1 from the supplies, +1 from the demands.  A level that met the other side is not completed.
@@ -168,18 +150,7 @@ def _expand(
 
 
 @inlined
-def _advance(
-    indptr: Any,
-    indices: Any,
-    capacities: Any,
-    flow: Any,
-    least: float,
-    labels: Any,
-    label: int,
-    cursor: Any,
-    v: int,
-    target: int,
-) -> int:
+def _advance(indptr, indices, capacities, flow, least, labels, label, cursor, v, target):
     """Return the first entry of row v, from its cursor on, that leads to this label; the end of the row for none.
 
     target: the only vertex with this label, if it is known, else -1.
@@ -198,9 +169,7 @@ def _advance(
 
 
 @inlined
-def _augment(
-    indptr: Any, indices: Any, capacities: Any, flow: Any, amount: float, path: Any, entries: Any, reverse: Any, d: int
-) -> int:
+def _augment(indptr, indices, capacities, flow, amount, path, entries, reverse, d):
     """Send an amount along a path of d entries; return the place of the first one that is full, or d."""
     first = d
     for s in range(d - 1, -1, -1):
@@ -220,29 +189,29 @@ def _augment(
 
 @kernel
 def _send(
-    t: int,
-    threads: int,
-    control: Any,
-    indptr: Any,
-    indices: Any,
-    capacities: Any,
-    by_column: Any,
-    flow: Any,
-    supply: Any,
-    demand: Any,
-    given: Any,
-    taking: Any,
-    least: float,
-    above: Any,
-    below: Any,
-    starts: Any,
-    ends: Any,
-    cursor: Any,
-    path: Any,
-    entries: Any,
-    reverse: Any,
-    side: Any,
-) -> None:
+    t,
+    threads,
+    control,
+    indptr,
+    indices,
+    capacities,
+    by_column,
+    flow,
+    supply,
+    demand,
+    given,
+    taking,
+    least,
+    above,
+    below,
+    starts,
+    ends,
+    cursor,
+    path,
+    entries,
+    reverse,
+    side,
+):
     """flow: zeros.  supply, demand: replaced by what is left, at the vertices given and taking.
 
     above, below: `_FREE`; then distances from vertices with a supply left, and to those with a demand.

@@ -7,8 +7,6 @@ on the entries only.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ...formats import index_dtype
@@ -79,7 +77,7 @@ def ranks(index: Index, indices: Array) -> Array:
 
 
 @kernel
-def _gather(t: int, threads: int, control: Any, table: Any, indices: Any, found: Any) -> None:
+def _gather(t, threads, control, table, indices, found):
     for p in range(t * found.size // threads, (t + 1) * found.size // threads):
         found[np.uintp(p)] = table[np.uintp(indices[np.uintp(p)])]
 

@@ -27,8 +27,6 @@ Data for the helpers is written before the job is opened; their results may be r
 
 from __future__ import annotations
 
-from typing import Any
-
 from .atomics import ABORTED, CHUNK, JOB, PART, RETIRED, compare_swap, fetch_add, load, stopped, store, yield_core
 from .compile import device, kernel
 
@@ -45,21 +43,21 @@ _RETIREMENT = 2000
 
 
 @device
-def open_job(control: Any) -> None:
+def open_job(control):
     """Let helpers join; chunks are claimed from 0 on.  Called by the first thread."""
     store(control, CHUNK, 0)
     store(control, JOB, (((load(control, JOB) >> _NUMBER_SHIFT) + 1) << _NUMBER_SHIFT) | _OPEN)
 
 
 @device
-def close_job(control: Any) -> None:
+def close_job(control):
     """Close the job and wait for its active helpers.  Called by the first thread, when no chunk is left."""
     fetch_add(control, JOB, -_OPEN)
     _wait_for_helpers(control)
 
 
 @device
-def _wait_for_helpers(control: Any) -> None:
+def _wait_for_helpers(control):
     waited = 0
     while load(control, JOB) & (_OPEN - 1):
         waited += 1
@@ -68,13 +66,13 @@ def _wait_for_helpers(control: Any) -> None:
 
 
 @device
-def dismiss(control: Any) -> None:
+def dismiss(control):
     """Mark the call as having no more jobs.  Called by the first thread."""
     store(control, JOB, DISMISSED)
 
 
 @device
-def join_job(control: Any, last: int) -> int:
+def join_job(control, last):
     """Join the next job after `last`; return its number, or 0 if the helper must return."""
     waited = 0
     while True:
@@ -83,7 +81,7 @@ def join_job(control: Any, last: int) -> int:
             return 0
         number = word >> _NUMBER_SHIFT
         if word & _OPEN and number != last and compare_swap(control, JOB, word, word + 1) == word:
-            return number  # type: ignore[no-any-return]
+            return number
         waited += 1
         if waited > _RETIREMENT:
             fetch_add(control, RETIRED, 1)
@@ -93,13 +91,13 @@ def join_job(control: Any, last: int) -> int:
 
 
 @device
-def leave_job(control: Any) -> None:
+def leave_job(control):
     """Leave the job.  Called by a helper that joined it."""
     fetch_add(control, JOB, -1)
 
 
 @kernel
-def next_part(control: Any, parts: int) -> int:
+def next_part(control, parts):
     """Claim the next part of the open job; -1 if none is left, or the call is aborted."""
     if stopped(control):
         return -1
@@ -108,19 +106,19 @@ def next_part(control: Any, parts: int) -> int:
 
 
 @kernel
-def next_part_or_end(control: Any, parts: int) -> int:
+def next_part_or_end(control, parts):
     """Claim the next part as the first thread: when none is left, close the job and end the call."""
     if not stopped(control):
         t = fetch_add(control, PART, 1)
         if t < parts:
-            return t  # type: ignore[no-any-return]
+            return t
     close_job(control)
     dismiss(control)
     return -1
 
 
 @kernel
-def give_up(control: Any) -> None:
+def give_up(control):
     """Abort a call in any state: no helper can join, and the active ones have left.  Idempotent."""
     store(control, ABORTED, 1)
     while True:
@@ -134,7 +132,7 @@ def give_up(control: Any) -> None:
 
 
 @kernel
-def enlist(control: Any) -> bool:
+def enlist(control):
     """Join the job if it is open.  Called by a helper."""
     while True:
         word = load(control, JOB)
@@ -145,6 +143,6 @@ def enlist(control: Any) -> bool:
 
 
 @kernel
-def leave(control: Any) -> None:
+def leave(control):
     """Call `leave_job` from Python."""
     leave_job(control)

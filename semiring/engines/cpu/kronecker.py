@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numba.core import types as numba_types
 
@@ -43,21 +41,8 @@ def kronecker(q: Kronecker) -> CSR:
 
 @kernel
 def _write(
-    t: int,
-    threads: int,
-    control: Any,
-    a_indptr: Any,
-    a_indices: Any,
-    avals: Any,
-    b_indptr: Any,
-    b_indices: Any,
-    bvals: Any,
-    op: Any,
-    b_ncols: int,
-    indptr: Any,
-    indices: Any,
-    values: Any,
-) -> None:
+    t, threads, control, a_indptr, a_indices, avals, b_indptr, b_indices, bvals, op, b_ncols, indptr, indices, values
+):
     """Write the entries of part t: equally many in each part, so a part may begin and end within a row."""
     b_nrows = b_indptr.size - 1
     p, end = indices.size * t // threads, indices.size * (t + 1) // threads
@@ -91,13 +76,13 @@ def _write(
             i, k = i + 1, 0
 
 
-def _combined(op: Any, x: Any, y: Any, i: Any, j: Any, k: Any, l: Any) -> Any:
+def _combined(op, x, y, i, j, k, l):
     """Return op(x, y) for x at (i, j) and y at (k, l); None without an operator."""
     raise NotImplementedError
 
 
 @types.overload_for(_combined)
-def _choose_combined(op: Any, x: Any, y: Any, i: Any, j: Any, k: Any, l: Any) -> Any:
+def _choose_combined(op, x, y, i, j, k, l):
     if isinstance(op, numba_types.NoneType):
         return lambda op, x, y, i, j, k, l: None
     return lambda op, x, y, i, j, k, l: call(op, x, y, i, j, k, l)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ...formats import CSR, Pattern, index_dtype
@@ -39,18 +37,7 @@ def concat(q: Concat) -> CSR:
 
 
 @kernel
-def _copy_tile(
-    t: int,
-    threads: int,
-    control: Any,
-    indptr: Any,
-    indices: Any,
-    values: Any,
-    col: int,
-    free: Any,
-    out_indices: Any,
-    out_values: Any,
-) -> None:
+def _copy_tile(t, threads, control, indptr, indices, values, col, free, out_indices, out_values):
     """Copy the rows of a part to their first free positions, which then are behind them."""
     for i in range(share(indptr, t, threads), share(indptr, t + 1, threads)):
         begin, length = np.int64(indptr[i]), np.int64(indptr[i + 1]) - np.int64(indptr[i])
@@ -75,9 +62,7 @@ def reshape(q: Reshape) -> CSR:
 
 
 @kernel
-def _reshape_offsets(
-    t: int, threads: int, control: Any, indptr: Any, indices: Any, a_ncols: int, ncols: int, out: Any
-) -> None:
+def _reshape_offsets(t, threads, control, indptr, indices, a_ncols, ncols, out):
     """out[row] = the number of entries of a before position row * ncols."""
     nrows = indptr.size - 1
     for row in range(t * out.size // threads, (t + 1) * out.size // threads):
@@ -90,9 +75,7 @@ def _reshape_offsets(
 
 
 @kernel
-def _reshape_columns(
-    t: int, threads: int, control: Any, indptr: Any, indices: Any, a_ncols: int, ncols: int, out: Any
-) -> None:
+def _reshape_columns(t, threads, control, indptr, indices, a_ncols, ncols, out):
     for i in range(share(indptr, t, threads), share(indptr, t + 1, threads)):
         for p in range(np.int64(indptr[i]), np.int64(indptr[i + 1])):
             out[np.uintp(p)] = (np.int64(i) * a_ncols + np.int64(indices[np.uintp(p)])) % ncols

@@ -7,8 +7,6 @@ hooks; this is exact on every graph.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ...formats import Full, VectorStore, uncompressed_pattern
@@ -55,18 +53,7 @@ def most_frequent(q: MostFrequent) -> ScalarResult:
 
 
 @kernel
-def _link(
-    t: int,
-    threads: int,
-    control: Any,
-    indptr: Any,
-    indices: Any,
-    before: Any,
-    forest: Any,
-    first: int,
-    last: int,
-    skip: int,
-) -> None:
+def _link(t, threads, control, indptr, indices, before, forest, first, last, skip):
     n = indptr.size - 1
     while True:
         start = next_chunk(control) * _CHUNK
@@ -96,7 +83,7 @@ def _link(
 
 
 @kernel
-def _flatten(t: int, threads: int, control: Any, forest: Any) -> None:
+def _flatten(t, threads, control, forest):
     """Set every vertex to its root; roots no longer change, so the order does not matter."""
     n = forest.size
     for v in range(t * n // threads, (t + 1) * n // threads):

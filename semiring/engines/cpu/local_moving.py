@@ -66,10 +66,31 @@ def _values(a: CSR) -> Any:
 
 @kernel
 def _move(
-    t: int, threads: int, control: Any, indptr: Any, indices: Any, values: Any, labels: Any, mass: Any, totals: Any,
-    scored: bool, rate: float, keep: bool, few: int, keys: Any, listed: Any, wanted: Any, active: Any, ends: Any,
-    state: Any, marks: Any, sums: Any, lists: Any, groups: Any, partials: Any,
-) -> None:  # fmt: skip
+    t,
+    threads,
+    control,
+    indptr,
+    indices,
+    values,
+    labels,
+    mass,
+    totals,
+    scored,
+    rate,
+    keep,
+    few,
+    keys,
+    listed,
+    wanted,
+    active,
+    ends,
+    state,
+    marks,
+    sums,
+    lists,
+    groups,
+    partials,
+):
     matrix, scratch = (indptr, indices, values), (marks, sums, lists, groups, partials)
     scoring = (mass, totals, scored, rate, keep)
     if t > 0:
@@ -118,7 +139,7 @@ def _move(
 
 
 @device
-def _list_by_part(key: int, part: Any, active: Any, ends: Any, listed: Any) -> None:
+def _list_by_part(key, part, active, ends, listed):
     """List the active rows of part p in ascending order at positions ends[p] to ends[p + 1]."""
     parts = ends.size - 1
     ends[:] = 0
@@ -138,10 +159,7 @@ def _list_by_part(key: int, part: Any, active: Any, ends: Any, listed: Any) -> N
 
 
 @device
-def _carry_out(
-    kind: int, begin: int, end: int, threads: int, control: Any, matrix: Any, labels: Any, scoring: Any, listed: Any,
-    wanted: Any, active: Any, state: Any, scratch: Any,
-) -> None:  # fmt: skip
+def _carry_out(kind, begin, end, threads, control, matrix, labels, scoring, listed, wanted, active, state, scratch):
     """Compute a job on the listed rows of a range, with helpers if they are many."""
     state[_KIND], state[_BEGIN], state[_END] = kind, begin, end
     if threads > 1 and end - begin >= _MANY:
@@ -153,10 +171,7 @@ def _carry_out(
 
 
 @device
-def _work(
-    t: int, control: Any, matrix: Any, labels: Any, scoring: Any, listed: Any, wanted: Any, active: Any, state: Any,
-    scratch: Any,
-) -> None:  # fmt: skip
+def _work(t, control, matrix, labels, scoring, listed, wanted, active, state, scratch):
     """Compute chunks of the open job."""
     kind, begin, end, stamp = state[_KIND], state[_BEGIN], state[_END], state[_STAMP]
     while True:
@@ -169,10 +184,7 @@ def _work(
 
 
 @device
-def _range(
-    t: int, kind: int, begin: int, end: int, stamp: int, matrix: Any, labels: Any, scoring: Any, listed: Any,
-    wanted: Any, active: Any, scratch: Any,
-) -> None:  # fmt: skip
+def _range(t, kind, begin, end, stamp, matrix, labels, scoring, listed, wanted, active, scratch):
     indptr, indices, values = matrix
     mass, totals, scored, rate, keep = scoring
     marks, sums, lists, groups, partials = scratch

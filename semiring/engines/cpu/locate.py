@@ -68,15 +68,15 @@ def _located(size: int, a: Any, words: Array, made: Array | None, places: Array,
 
 
 @device
-def _beats(value: Any, best: Any, largest: bool) -> bool:
+def _beats(value, best, largest):
     """Return whether a value is chosen in place of an earlier one: every number beats NaN."""
     if best != best:
-        return value == value  # type: ignore[no-any-return]
-    return value > best if largest else value < best  # type: ignore[no-any-return]
+        return value == value
+    return value > best if largest else value < best
 
 
 @device
-def _place(values: Any, begin: int, count: int, largest: bool) -> int:
+def _place(values, begin, count, largest):
     """Return the place of the extreme value among `count` values from `begin`; the loops have no branches."""
     at, best, start = 0, value_at(values, begin), 1
     while start < count and best != best:
@@ -97,19 +97,7 @@ def _place(values: Any, begin: int, count: int, largest: bool) -> int:
 
 
 @kernel
-def _locate_rows(
-    t: int,
-    threads: int,
-    control: Any,
-    indptr: Any,
-    indices: Any,
-    values: Any,
-    largest: bool,
-    words: Any,
-    made: Any,
-    places: Any,
-    counts: Any,
-) -> None:
+def _locate_rows(t, threads, control, indptr, indices, values, largest, words, made, places, counts):
     nrows = indptr.size - 1
     count = 0
     for w in range(share_words(indptr, t, threads), share_words(indptr, t + 1, threads)):
@@ -131,18 +119,7 @@ def _locate_rows(
 
 
 @kernel
-def _locate_groups(
-    t: int,
-    threads: int,
-    control: Any,
-    groups: Any,
-    indices: Any,
-    values: Any,
-    largest: bool,
-    words: Any,
-    made: Any,
-    places: Any,
-) -> None:
+def _locate_groups(t, threads, control, groups, indices, values, largest, words, made, places):
     for p in range(groups.size):
         if p & _POLLED == 0 and stopped(control):
             return

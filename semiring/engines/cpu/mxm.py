@@ -206,9 +206,7 @@ def _without_gaps(starts: Array, ends: Array, indices: Array, made: Array | None
 
 
 @kernel
-def _close_gaps(
-    t: int, threads: int, control: Any, starts: Any, indices: Any, made: Any, indptr: Any, columns: Any, values: Any
-) -> None:
+def _close_gaps(t, threads, control, starts, indices, made, indptr, columns, values):
     for i in range(share(indptr, t, threads), share(indptr, t + 1, threads)):
         p = np.int64(starts[i])
         for slot in range(indptr[i], indptr[i + 1]):
@@ -235,25 +233,25 @@ def _operators(semiring: TypedSemiring) -> tuple[tuple[Any, ...], bool, bool]:
 
 @kernel
 def _count(
-    t: int,
-    threads: int,
-    control: Any,
-    work: Any,
-    a_indptr: Any,
-    a_indices: Any,
-    b_indptr: Any,
-    b_indices: Any,
-    bits: Any,
-    numbers: Any,
-    packed: Any,
-    m_indptr: Any,
-    m_indices: Any,
-    m_bits: Any,
-    ncols: int,
-    mode: int,
-    marks: Any,
-    offsets: Any,
-) -> None:
+    t,
+    threads,
+    control,
+    work,
+    a_indptr,
+    a_indices,
+    b_indptr,
+    b_indices,
+    bits,
+    numbers,
+    packed,
+    m_indptr,
+    m_indices,
+    m_bits,
+    ncols,
+    mode,
+    marks,
+    offsets,
+):
     """bits: words of each thread.  numbers, packed: the number of each packed row of B, and their words."""
     mark, word = marks[t], bits[t]
     chunks = threads * _CHUNKS_PER_THREAD if threads > 1 else 1
@@ -296,37 +294,37 @@ def _count(
 
 @kernel
 def _multiply(
-    t: int,
-    threads: int,
-    control: Any,
-    work: Any,
-    a_indptr: Any,
-    a_indices: Any,
-    b_indptr: Any,
-    b_indices: Any,
-    bits: Any,
-    numbers: Any,
-    packed: Any,
-    avals: Any,
-    bvals: Any,
-    m_indptr: Any,
-    m_indices: Any,
-    m_bits: Any,
-    ncols: int,
-    mode: int,
-    add: Any,
-    mult: Any,
-    start: Any,
-    columns: Any,
-    marks: Any,
-    lists: Any,
-    totals: Any,
-    placed: bool,
-    indptr: Any,
-    ends: Any,
-    indices: Any,
-    made: Any,
-) -> None:
+    t,
+    threads,
+    control,
+    work,
+    a_indptr,
+    a_indices,
+    b_indptr,
+    b_indices,
+    bits,
+    numbers,
+    packed,
+    avals,
+    bvals,
+    m_indptr,
+    m_indices,
+    m_bits,
+    ncols,
+    mode,
+    add,
+    mult,
+    start,
+    columns,
+    marks,
+    lists,
+    totals,
+    placed,
+    indptr,
+    ends,
+    indices,
+    made,
+):
     """Compute the rows of the result, from ``indptr[i]`` to ``ends[i]``.
 
     placed: rows have space from ``indptr[i]`` to ``indptr[i + 1]``; else `ends` is a view of `indptr`, and one thread
@@ -419,13 +417,13 @@ def _multiply(
             ends[i] = slot
 
 
-def _row_of(array: Any, t: Any) -> Any:
+def _row_of(array, t):
     """Return array[t], or None where there is no array."""
     raise NotImplementedError
 
 
 @types.overload_for(_row_of)
-def _choose_row(array: Any, t: Any) -> Any:
+def _choose_row(array, t):
     if isinstance(array, numba_types.NoneType):
         return lambda array, t: None
     return lambda array, t: array[t]

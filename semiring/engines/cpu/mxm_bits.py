@@ -7,8 +7,6 @@ of the entries of others.  Listed in the order of columns, it needs no sort.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ...formats import Array
@@ -62,7 +60,7 @@ def packed_rows(indptr: Array, indices: Array, ncols: int, most: int) -> tuple[A
 
 
 @kernel
-def _pack(t: int, threads: int, control: Any, rows: Any, indptr: Any, indices: Any, words: int, packed: Any) -> None:
+def _pack(t, threads, control, rows, indptr, indices, words, packed):
     for s in range(rows.size * t // threads, rows.size * (t + 1) // threads):
         begin = s * words
         for p in range(indptr[rows[s]], indptr[rows[s] + 1]):
@@ -71,15 +69,13 @@ def _pack(t: int, threads: int, control: Any, rows: Any, indptr: Any, indices: A
 
 
 @inlined
-def is_found_by_words(products: int, words: int) -> bool:
+def is_found_by_words(products, words):
     """Return whether the structure of a row with so many products is found by words."""
     return products >= _PRODUCTS_PER_WORD * words
 
 
 @inlined
-def set_structure(
-    word: Any, begin: int, end: int, a_indices: Any, b_indptr: Any, b_indices: Any, number: Any, packed: Any
-) -> None:
+def set_structure(word, begin, end, a_indices, b_indptr, b_indices, number, packed):
     """Set in `word` the bits of the columns of the rows of B that entries `begin` to `end` of A name."""
     words, any_packed = word.size, number.size > 0
     word[:] = 0
@@ -97,7 +93,7 @@ def set_structure(
 
 
 @inlined
-def clear_bits(word: Any, indices: Any, begin: int, end: int) -> None:
+def clear_bits(word, indices, begin, end):
     """Clear the bits of the columns of entries `begin` to `end`."""
     for p in range(begin, end):
         j = np.uint64(indices[p])
@@ -105,7 +101,7 @@ def clear_bits(word: Any, indices: Any, begin: int, end: int) -> None:
 
 
 @inlined
-def clear_range(word: Any, bits: Any, first: int) -> None:
+def clear_range(word, bits, first):
     """Clear the bits that are set in `bits`, an array of 32-bit words, from bit `first` on."""
     low, shift = first >> 5, np.uint64(first & 31)
     for w in range(word.size):
@@ -124,7 +120,7 @@ def clear_range(word: Any, bits: Any, first: int) -> None:
 
 
 @inlined
-def count_bits(word: Any) -> int:
+def count_bits(word):
     """Return the number of bits set."""
     found = 0
     for w in range(word.size):
@@ -133,7 +129,7 @@ def count_bits(word: Any) -> int:
 
 
 @inlined
-def listed_from(word: Any, indices: Any, slot: int) -> int:
+def listed_from(word, indices, slot):
     """Write the columns of the bits that are set, ascending, from a slot on; return the slot after the last one."""
     for w in range(word.size):
         bits = word[w]

@@ -162,20 +162,7 @@ def dot_products(q: Mxm, mask: Pattern, work: Array | None) -> CSR | None:
 
 
 @kernel
-def _dot(
-    t: int,
-    threads: int,
-    control: Any,
-    rows: Any,
-    values: Any,
-    add: Any,
-    mult: Any,
-    marks: Any,
-    places: Any,
-    reads_a: bool,
-    found: Any,
-    made: Any,
-) -> None:
+def _dot(t, threads, control, rows, values, add, mult, marks, places, reads_a, found, made):
     """rows, values: as in `DotWork`."""
     work, a_indptr, a_indices, _, _, m_indptr, _ = rows
     mark, place = marks[t], places[t]
@@ -199,19 +186,7 @@ def _dot(
 
 
 @inlined
-def entry(
-    rows: Any,
-    values: Any,
-    add: Any,
-    mult: Any,
-    mark: Any,
-    place: Any,
-    reads_a: bool,
-    i: int,
-    begin: int,
-    end: int,
-    m: int,
-) -> Any:
+def entry(rows, values, add, mult, mark, place, reads_a, i, begin, end, m):
     """Return the dot product for entry m of the mask, in row i, whose entries of A are those from begin to end."""
     _, _, a_indices, t_indptr, t_indices, _, m_indices = rows
     j = np.int64(m_indices[m])
@@ -220,7 +195,7 @@ def entry(
 
 
 @inlined
-def enter(indices: Any, begin: int, end: int, mark: Any, place: Any, reads_a: bool) -> None:
+def enter(indices, begin, end, mark, place, reads_a):
     """Mark the columns of a row of A, and store the places of its entries if they are read."""
     for p in range(begin, end):
         put(mark, value_at(indices, p), 1)
@@ -229,14 +204,14 @@ def enter(indices: Any, begin: int, end: int, mark: Any, place: Any, reads_a: bo
 
 
 @inlined
-def leave(indices: Any, begin: int, end: int, mark: Any) -> None:
+def leave(indices, begin, end, mark):
     """Clear the marks of a row of A."""
     for p in range(begin, end):
         put(mark, value_at(indices, p), 0)
 
 
 @inlined
-def between(indices: Any, begin: Any, end: Any, low: Any, high: Any) -> Any:
+def between(indices, begin, end, low, high):
     """Return the part of the entries [begin, end) of a long row from column `low` to column `high`, both included."""
     first, last = np.int64(begin), np.int64(end)
     if last - first >= LONG and indices[first] < low:
@@ -246,7 +221,7 @@ def between(indices: Any, begin: Any, end: Any, low: Any, high: Any) -> Any:
     return first, last
 
 
-def dot(add: Any, mult: Any, values: Any, columns: Any, mark: Any, place: Any, reads_a: bool, i: Any, j: Any) -> Any:
+def dot(add, mult, values, columns, mark, place, reads_a, i, j):
     """Return whether row i of A and row j of B' have a column in common, and the sum of the products.
 
     values: those of A and B', or None.  columns: the columns of A and the range of row i, then the same of B' and j.
@@ -256,9 +231,7 @@ def dot(add: Any, mult: Any, values: Any, columns: Any, mark: Any, place: Any, r
 
 
 @types.overload_for(dot)
-def _choose_dot(
-    add: Any, mult: Any, values: Any, columns: Any, mark: Any, place: Any, reads_a: Any, i: Any, j: Any
-) -> Any:
+def _choose_dot(add, mult, values, columns, mark, place, reads_a, i, j):
     if isinstance(mult, numba_types.NoneType):
         return _any_common
     return _counted if not mult.expr.uses and not add.terminal else _summed
@@ -325,7 +298,7 @@ def _any_common(
 
 
 @inlined
-def common(columns: Any, mark: Any) -> Any:
+def common(columns, mark):
     """Return the number of columns that two rows have in common; columns, mark: as in `dot`."""
     a_indices, begin, end, t_indices, first, last = columns
     count = np.int64(0)
@@ -339,13 +312,13 @@ def common(columns: Any, mark: Any) -> Any:
     return count
 
 
-def term(mult: Any, x: Any, y: Any, i: Any, k: Any, j: Any) -> Any:
+def term(mult, x, y, i, k, j):
     """Return the product of x at (i, k) and y at (k, j); None without an operator."""
     raise NotImplementedError
 
 
 @types.overload_for(term)
-def _choose_term(mult: Any, x: Any, y: Any, i: Any, k: Any, j: Any) -> Any:
+def _choose_term(mult, x, y, i, k, j):
     if isinstance(mult, numba_types.NoneType):
         return lambda mult, x, y, i, k, j: None
     return lambda mult, x, y, i, k, j: call(mult, x, y, i, k, k, j)

@@ -57,22 +57,7 @@ def dot_values(
 
 
 @kernel
-def _dots(
-    t: int,
-    threads: int,
-    control: Any,
-    indptr: Any,
-    indices: Any,
-    a_ranks: Any,
-    b_ranks: Any,
-    avals: Any,
-    bvals: Any,
-    width: int,
-    columns: Any,
-    add: Any,
-    mult: Any,
-    made: Any,
-) -> None:
+def _dots(t, threads, control, indptr, indices, a_ranks, b_ranks, avals, bvals, width, columns, add, mult, made):
     chunks = threads * _CHUNKS_PER_THREAD
     while True:
         chunk = next_chunk(control)
@@ -90,16 +75,14 @@ def _dots(
             put(made, m, _dot(add, mult, avals, bvals, a, b, width, columns, np.int64(i), j))
 
 
-def _dot(add: Any, mult: Any, avals: Any, bvals: Any, a: Any, b: Any, width: Any, columns: Any, i: Any, j: Any) -> Any:
+def _dot(add, mult, avals, bvals, a, b, width, columns, i, j):
     """Return the sum of the products of the values from a and from b on; by the method that suits the operators."""
     raise NotImplementedError
 
 
 @types.overload_for(_dot)
-def _choose_dot(
-    add: Any, mult: Any, avals: Any, bvals: Any, a: Any, b: Any, width: Any, columns: Any, i: Any, j: Any
-) -> Any:
-    method: Any = _in_order
+def _choose_dot(add, mult, avals, bvals, a, b, width, columns, i, j):
+    method = _in_order
     if np.dtype(add.result).kind == "f":
         # Sums of products or of operands may be added in any order: none loses digits that another order would keep.
         any_order = mult.expr.is_multiplication or mult.expr.projection in ("x", "y")
@@ -129,9 +112,7 @@ _reordered = reassociated(_one_after_another)
 
 
 @device
-def _by_fours(
-    add: Any, mult: Any, avals: Any, bvals: Any, a: int, b: int, width: int, columns: Any, i: int, j: int
-) -> Any:
+def _by_fours(add, mult, avals, bvals, a, b, width, columns, i, j):
     """Add the products to four partial results in turns."""
     if width < 8:
         return _in_order(add, mult, avals, bvals, a, b, width, columns, i, j)

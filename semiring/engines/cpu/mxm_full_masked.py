@@ -7,7 +7,7 @@ time.  The method that visits fewer entries, with columns counted by their vecto
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numba.core import types as numba_types
@@ -125,36 +125,20 @@ def _entry_values(entries: Pattern, sides: _Sides, semiring: TypedSemiring, visi
     return made
 
 
-def _full_slot(flip: Any, ranks: Any, k: Any, other: Any, width: Any) -> Any:
+def _full_slot(flip, ranks, k, other, width):
     """Return the position of the value of the full matrix at (k, other); at (other, k) under `flip`."""
     raise NotImplementedError
 
 
 @types.overload_for(_full_slot)
-def _choose_slot(flip: Any, ranks: Any, k: Any, other: Any, width: Any) -> Any:
+def _choose_slot(flip, ranks, k, other, width):
     if isinstance(flip, numba_types.NoneType):
         return lambda flip, ranks, k, other, width: position(ranks, k) * width + other
     return lambda flip, ranks, k, other, width: position(ranks, other) * width + k
 
 
 @kernel
-def _sums(
-    t: int,
-    threads: int,
-    control: Any,
-    indptr: Any,
-    indices: Any,
-    s_indptr: Any,
-    s_indices: Any,
-    svals: Any,
-    fvals: Any,
-    add: Any,
-    mult: Any,
-    flip: Any,
-    ranks: Any,
-    width: int,
-    made: Any,
-) -> None:
+def _sums(t, threads, control, indptr, indices, s_indptr, s_indices, svals, fvals, add, mult, flip, ranks, width, made):
     chunks = threads * _CHUNKS_PER_THREAD
     while True:
         chunk = next_chunk(control)

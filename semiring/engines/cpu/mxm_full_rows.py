@@ -81,20 +81,20 @@ def operators_of(semiring: TypedSemiring, *, flip: bool = False) -> tuple[Any, A
     return (types.monoid(semiring.add), types.binary(semiring.mult), *(read[::-1] if flip else read))
 
 
-def term(mult: Any, flip: Any, x: Any, y: Any, i: Any, k: Any, j: Any) -> Any:
+def term(mult, flip, x, y, i, k, j):
     """Return the product of x at (i, k) and y at (k, j); with `flip` that of y at (j, k) and x at (k, i)."""
     raise NotImplementedError
 
 
 @types.overload_for(term)
-def _choose_term(mult: Any, flip: Any, x: Any, y: Any, i: Any, k: Any, j: Any) -> Any:
+def _choose_term(mult, flip, x, y, i, k, j):
     if isinstance(flip, numba_types.NoneType):
         return lambda mult, flip, x, y, i, k, j: call(mult, x, y, i, k, k, j)
     return lambda mult, flip, x, y, i, k, j: call(mult, y, x, j, k, k, i)
 
 
 @device
-def _settled(add: Any, made: Any, first: int, last: int) -> bool:
+def _settled(add, made, first, last):
     """Return whether no further operand changes any of these values."""
     for p in range(first, last):  # noqa: SIM110  (numba compiles no generator expression)
         if not stops(add, value_at(made, p)):
@@ -103,30 +103,30 @@ def _settled(add: Any, made: Any, first: int, last: int) -> bool:
 
 
 @device
-def _start(indptr: Any, k: int, every_row: bool, width: int) -> Any:
+def _start(indptr, k, every_row, width):
     """Return the position of the first value of row k, in which `width` values are stored."""
     return k * width if every_row else np.int64(indptr[k])
 
 
 @kernel
 def _add_rows(
-    t: int,
-    threads: int,
-    control: Any,
-    a_indptr: Any,
-    a_indices: Any,
-    b_indptr: Any,
-    c_indptr: Any,
-    avals: Any,
-    bvals: Any,
-    add: Any,
-    mult: Any,
-    flip: Any,
-    every_row: bool,
-    width: int,
-    columns: int,
-    made: Any,
-) -> None:
+    t,
+    threads,
+    control,
+    a_indptr,
+    a_indices,
+    b_indptr,
+    c_indptr,
+    avals,
+    bvals,
+    add,
+    mult,
+    flip,
+    every_row,
+    width,
+    columns,
+    made,
+):
     """Compute the values of the result: all rows, `columns` columns at a time."""
     blocks = (width + columns - 1) // columns
     parts = threads * _CHUNKS_PER_THREAD

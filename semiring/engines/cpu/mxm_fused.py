@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ...formats import VectorStore
@@ -69,21 +67,7 @@ def _totals(q: FusedMxm, monoid: TypedMonoid) -> VectorStore | None:
 
 
 @kernel
-def _dot_rows(
-    t: int,
-    threads: int,
-    control: Any,
-    rows: Any,
-    values: Any,
-    add: Any,
-    mult: Any,
-    reduce: Any,
-    marks: Any,
-    places: Any,
-    reads_a: bool,
-    found: Any,
-    totals: Any,
-) -> None:
+def _dot_rows(t, threads, control, rows, values, add, mult, reduce, marks, places, reads_a, found, totals):
     """rows, values: as in `DotWork`."""
     work, a_indptr, a_indices, _, _, m_indptr, _ = rows
     mark, place = marks[t], places[t]

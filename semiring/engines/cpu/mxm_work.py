@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ...formats import CSR, Array, index_dtype
@@ -27,7 +25,7 @@ def products_before(a_indptr: Array, a_indices: Array, b_indptr: Array) -> Array
 
 
 @kernel
-def _products(t: int, threads: int, control: Any, a_indptr: Any, a_indices: Any, b_indptr: Any, work: Any) -> None:
+def _products(t, threads, control, a_indptr, a_indices, b_indptr, work):
     """work[i + 1] = the products of row i; with one thread, those of all rows up to i."""
     found = np.int64(0)
     for i in range(share(a_indptr, t, threads), share(a_indptr, t + 1, threads)):
@@ -57,9 +55,7 @@ def probes_before(a_indptr: Array, t_indptr: Array, m_indptr: Array, m_indices: 
 
 
 @kernel
-def _probes(
-    t: int, threads: int, control: Any, a_indptr: Any, t_indptr: Any, m_indptr: Any, m_indices: Any, work: Any
-) -> None:
+def _probes(t, threads, control, a_indptr, t_indptr, m_indptr, m_indices, work):
     """work[i + 1] = the probes of row i."""
     for i in range(share(m_indptr, t, threads), share(m_indptr, t + 1, threads)):
         swapped = SWAP * (np.int64(a_indptr[i + 1]) - np.int64(a_indptr[i]))

@@ -243,13 +243,13 @@ def _pushed_to_few(q: Mxv, u: IndexList, a: CSR) -> IndexList:
     return IndexList(q.nout, found.dtype, columns[found.indices], found.values, found.iso)
 
 
-def product(mult: Any, flip: Any, a: Any, u: Any, o: Any, k: Any) -> Any:
+def product(mult, flip, a, u, o, k):
     """Return the product of matrix value a at (o, k) and vector value u at k; None without an operator."""
     raise NotImplementedError
 
 
 @types.overload_for(product)
-def _product(mult: Any, flip: Any, a: Any, u: Any, o: Any, k: Any) -> Any:
+def _product(mult, flip, a, u, o, k):
     if isinstance(mult, numba_types.NoneType):
         return lambda mult, flip, a, u, o, k: None
     if isinstance(flip, numba_types.NoneType):
@@ -259,22 +259,8 @@ def _product(mult: Any, flip: Any, a: Any, u: Any, o: Any, k: Any) -> Any:
 
 @kernel
 def _pull(
-    t: int,
-    threads: int,
-    control: Any,
-    indptr: Any,
-    indices: Any,
-    avals: Any,
-    words: Any,
-    uvals: Any,
-    mask: Any,
-    add: Any,
-    mult: Any,
-    flip: Any,
-    out_words: Any,
-    out_values: Any,
-    counts: Any,
-) -> None:
+    t, threads, control, indptr, indices, avals, words, uvals, mask, add, mult, flip, out_words, out_values, counts
+):
     nrows, last = indptr.size - 1, indices.size - 1
     chunks = threads * _CHUNKS_PER_THREAD if threads > 1 else 1
     count = 0
@@ -325,24 +311,24 @@ def _pull(
 
 @kernel
 def _push(
-    t: int,
-    threads: int,
-    control: Any,
-    starts: Any,
-    uvals: Any,
-    indptr: Any,
-    indices: Any,
-    avals: Any,
-    mask: Any,
-    add: Any,
-    mult: Any,
-    flip: Any,
-    bounds: Any,
-    nout: int,
-    out_words: Any,
-    out_values: Any,
-    counts: Any,
-) -> None:
+    t,
+    threads,
+    control,
+    starts,
+    uvals,
+    indptr,
+    indices,
+    avals,
+    mask,
+    add,
+    mult,
+    flip,
+    bounds,
+    nout,
+    out_words,
+    out_values,
+    counts,
+):
     """Push a range of outputs from all entries of the vector, or block t of entries into outputs of its own."""
     first, last, base = 0, nout, 0
     if bounds.size == 2:
@@ -382,18 +368,7 @@ def _push(
 
 
 @kernel
-def _combine_blocks(
-    t: int,
-    threads: int,
-    control: Any,
-    blocks: int,
-    nout: int,
-    words: Any,
-    values: Any,
-    add: Any,
-    out_words: Any,
-    out_values: Any,
-) -> None:
+def _combine_blocks(t, threads, control, blocks, nout, words, values, add, out_words, out_values):
     """Combine the outputs of all blocks, in order."""
     nwords = out_words.size
     for w in range(t * nwords // threads, (t + 1) * nwords // threads):

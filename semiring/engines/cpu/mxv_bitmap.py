@@ -6,8 +6,6 @@ matrix; by columns over the same range of every row.  Both add products in the o
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ...formats import VectorStore
@@ -48,14 +46,14 @@ def mxv_bitmap(q: Mxv) -> VectorStore:
 
 
 @device
-def _word(bits: Any, p: Any, end: Any) -> Any:
+def _word(bits, p, end):
     """Return the bits from p to the end of its word or to `end`, as a uint64 that begins at p."""
     word = np.uint64(bits[p >> 5]) >> np.uint64(p & 31)
     return word if end - p >= 32 else word & ((np.uint64(1) << np.uint64(end - p)) - np.uint64(1))
 
 
 @device
-def _window(bits: Any, p: Any, end: Any) -> Any:
+def _window(bits, p, end):
     """Return the 32 bits from p on, of two words, of which those from `end` on are 0."""
     shift, w = np.uint64(p & 31), p >> 5
     window = np.uint64(bits[w]) >> shift
@@ -66,7 +64,7 @@ def _window(bits: Any, p: Any, end: Any) -> Any:
 
 
 @device
-def _first(bits: Any, uwords: Any, base: Any, end: Any) -> Any:
+def _first(bits, uwords, base, end):
     """Return the first position of a row at which there is a product; `end` if there is none."""
     p = base
     while p < end:
@@ -81,22 +79,7 @@ def _first(bits: Any, uwords: Any, base: Any, end: Any) -> Any:
 
 
 @kernel
-def _by_row(
-    t: int,
-    threads: int,
-    control: Any,
-    bits: Any,
-    avals: Any,
-    uwords: Any,
-    uvals: Any,
-    add: Any,
-    mult: Any,
-    flip: Any,
-    ninner: int,
-    words: Any,
-    made: Any,
-    counts: Any,
-) -> None:
+def _by_row(t, threads, control, bits, avals, uwords, uvals, add, mult, flip, ninner, words, made, counts):
     nout, count = made.size, 0
     for w in range(t * words.size // threads, (t + 1) * words.size // threads):
         if stopped(control):
@@ -128,22 +111,7 @@ def _by_row(
 
 
 @kernel
-def _by_column(
-    t: int,
-    threads: int,
-    control: Any,
-    bits: Any,
-    avals: Any,
-    uwords: Any,
-    uvals: Any,
-    add: Any,
-    mult: Any,
-    flip: Any,
-    ninner: int,
-    words: Any,
-    made: Any,
-    counts: Any,
-) -> None:
+def _by_column(t, threads, control, bits, avals, uwords, uvals, add, mult, flip, ninner, words, made, counts):
     nout, count = made.size, 0
     first, last = t * words.size // threads, (t + 1) * words.size // threads
     for k in range(ninner):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ...formats import CSR, Pattern, index_dtype
@@ -67,7 +65,7 @@ def _order(a: CSR, keys: Array) -> Array:
 
 
 @kernel
-def _order_narrow(t: int, threads: int, control: Any, indptr: Any, keys: Any, packed: Any, order: Any) -> None:
+def _order_narrow(t, threads, control, indptr, keys, packed, order):
     """Sort each key together with the place of its entry in the row, as one number."""
     for i in range(share(indptr, t, threads), share(indptr, t + 1, threads)):
         begin, end = np.int64(indptr[i]), np.int64(indptr[i + 1])
@@ -79,7 +77,7 @@ def _order_narrow(t: int, threads: int, control: Any, indptr: Any, keys: Any, pa
 
 
 @kernel
-def _order_wide(t: int, threads: int, control: Any, indptr: Any, keys: Any, order: Any) -> None:
+def _order_wide(t, threads, control, indptr, keys, order):
     for i in range(share(indptr, t, threads), share(indptr, t + 1, threads)):
         begin, end = np.int64(indptr[i]), np.int64(indptr[i + 1])
         if end - begin > 1:

@@ -9,8 +9,6 @@ Data 2014.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ...formats import Full, dense_values, index_dtype, uncompressed_pattern
@@ -43,20 +41,18 @@ def peel(q: Peel) -> Full:
 
 
 @kernel
-def _peel(
-    t: int, threads: int, control: Any, indptr: Any, indices: Any, counts: Any, rows: Any, stack: Any, least: int
-) -> None:
+def _peel(t, threads, control, indptr, indices, counts, rows, stack, least):
     """Replace the count of each row by its level; with `least`, by a smaller number where the row is removed.
 
     The count of a removed row is not changed again, because it is at most the current level.
     """
-    remain: int = counts.size
-    level: Any = np.int64(0) if least < 0 else np.int64(least) - 1
+    remain = counts.size
+    level = np.int64(0) if least < 0 else np.int64(least) - 1
     first, before = True, level
-    polled: Any = _POLLED
+    polled = _POLLED
     while remain > 0:
         kept, top = 0, 0
-        nearest: Any = level
+        nearest = level
         for s in range(remain):
             i = position(rows, s)
             c = np.int64(counts[i])

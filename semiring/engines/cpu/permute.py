@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ...exceptions import NotSupported
@@ -42,21 +40,7 @@ def permute(q: Permute) -> CSR:
 
 
 @kernel
-def _permute(
-    t: int,
-    threads: int,
-    control: Any,
-    indptr: Any,
-    indices: Any,
-    values: Any,
-    rows: Any,
-    cols: Any,
-    bits: int,
-    keys: Any,
-    out_indptr: Any,
-    out_indices: Any,
-    out_values: Any,
-) -> None:
+def _permute(t, threads, control, indptr, indices, values, rows, cols, bits, keys, out_indptr, out_indices, out_values):
     low = (np.int64(1) << bits) - 1
     mine = keys[t]
     for i in range(share(out_indptr, t, threads), share(out_indptr, t + 1, threads)):

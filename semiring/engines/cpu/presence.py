@@ -119,7 +119,7 @@ def from_indices(indices: np.ndarray[Any, Any], size: int) -> Words:
 
 
 @kernel
-def _set_bits(indices: Any, words: Any) -> None:
+def _set_bits(indices, words):
     for p in range(indices.size):
         i = position(indices, p)
         words[i >> 5] |= np.uint32(1) << np.uint32(i & 31)
@@ -141,7 +141,7 @@ def to_indices(words: Words, size: int) -> np.ndarray[Any, Any]:
 
 
 @kernel
-def _list_part(t: int, threads: int, control: Any, words: Any, bounds: Any, starts: Any, indices: Any) -> None:
+def _list_part(t, threads, control, words, bounds, starts, indices):
     p = starts[t]
     for w in range(bounds[t], bounds[t + 1]):
         bits = np.uint64(words[w])
@@ -152,7 +152,7 @@ def _list_part(t: int, threads: int, control: Any, words: Any, bounds: Any, star
 
 
 @kernel
-def _list_bits(words: Any, indices: Any) -> None:
+def _list_bits(words, indices):
     p = 0
     for w in range(words.size):
         bits = np.uint64(words[w])

@@ -7,7 +7,6 @@ on in `lists`, and `order`: 0 where the list is not current, 1 where it is in an
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -27,7 +26,7 @@ WORDS, AHEAD = 32, 12
 
 
 @device
-def clear(words: Any, lists: Any, at: int, base: int, count: int, order: int, nwords: int) -> None:
+def clear(words, lists, at, base, count, order, nwords):
     """Clear all presence bits."""
     if order != 0 and count < nwords:
         for q in range(base, base + count):
@@ -38,7 +37,7 @@ def clear(words: Any, lists: Any, at: int, base: int, count: int, order: int, nw
 
 
 @device
-def relist(words: Any, lists: Any, at: int, base: int, count: int, order: int, nwords: int) -> None:
+def relist(words, lists, at, base, count, order, nwords):
     """Write the list from the words, ascending."""
     filled = base
     for w in range(nwords):
@@ -51,7 +50,7 @@ def relist(words: Any, lists: Any, at: int, base: int, count: int, order: int, n
 
 
 @device
-def ascending(words: Any, lists: Any, at: int, base: int, count: int, order: int, nwords: int) -> None:
+def ascending(words, lists, at, base, count, order, nwords):
     """Sort the list."""
     if order == 0 or count * _SORTED_WORDS > nwords:
         relist(words, lists, at, base, count, order, nwords)
@@ -69,15 +68,13 @@ def ascending(words: Any, lists: Any, at: int, base: int, count: int, order: int
 
 
 @device
-def copy_structure(
-    words: Any, lists: Any, at: int, base: int, count: int, order: int, to_at: int, to_base: int, nwords: int
-) -> int:
+def copy_structure(words, lists, at, base, count, order, to_at, to_base, nwords):
     """Copy the positions of a vector to a row without entries; return the order of the list there."""
     if order != 0 and count < nwords:
         for q in range(count):
-            i: Any = np.int64(lists[np.uintp(base + q)])
+            i = np.int64(lists[np.uintp(base + q)])
             lists[np.uintp(to_base + q)] = i
-            w: Any = i >> 5
+            w = i >> 5
             words[np.uintp(to_at + w)] = words[np.uintp(at + w)]
         return order
     for w in range(nwords):
@@ -86,23 +83,21 @@ def copy_structure(
 
 
 @device
-def copy_columns(
-    indptr: Any, indices: Any, lists: Any, base: int, s: int, count: int, done: int, block: Any
-) -> tuple[Any, Any, Any]:
+def copy_columns(indptr, indices, lists, base, s, count, done, block):
     """Copy entries of the listed rows s, s + 1, ... to the block: their columns.
 
     Rows are copied as far as they fit, or a part of a long one; done: its entries that have been copied before.  Four
     entries are copied at a time, and those past the end of a row overwritten: the loops have no branch that is hardly
     predictable.  Returns the next row, `done` of it, and the number of entries.
     """
-    filled: Any = np.int64(0)
-    short: Any = True
+    filled = np.int64(0)
+    short = True
     while short and s < count and filled < BLOCK:
         if s + AHEAD < count:
             prefetch(indices, indptr[np.uintp(lists[np.uintp(base + s + AHEAD)])])
-        k: Any = np.int64(lists[np.uintp(base + s)])
-        p: Any = np.int64(indptr[np.uintp(k)])
-        end: Any = np.int64(indptr[np.uintp(k + 1)])
+        k = np.int64(lists[np.uintp(base + s)])
+        p = np.int64(indptr[np.uintp(k)])
+        end = np.int64(indptr[np.uintp(k + 1)])
         short = end - p <= BLOCK and end + SPARE <= indices.size
         stop = end if short else p
         s += 1 if short else 0
@@ -126,18 +121,16 @@ def copy_columns(
 
 
 @device
-def copy_entries(
-    indptr: Any, indices: Any, lists: Any, base: int, s: int, count: int, done: int, block: Any
-) -> tuple[Any, Any, Any]:
+def copy_entries(indptr, indices, lists, base, s, count, done, block):
     """Copy as `copy_columns`, and to the next parts of the block the row and the position of each entry."""
-    filled: Any = np.int64(0)
-    short: Any = True
+    filled = np.int64(0)
+    short = True
     while short and s < count and filled < BLOCK:
         if s + AHEAD < count:
             prefetch(indices, indptr[np.uintp(lists[np.uintp(base + s + AHEAD)])])
-        k: Any = np.int64(lists[np.uintp(base + s)])
-        p: Any = np.int64(indptr[np.uintp(k)])
-        end: Any = np.int64(indptr[np.uintp(k + 1)])
+        k = np.int64(lists[np.uintp(base + s)])
+        p = np.int64(indptr[np.uintp(k)])
+        end = np.int64(indptr[np.uintp(k + 1)])
         short = end - p <= BLOCK and end + SPARE <= indices.size
         stop = end if short else p
         s += 1 if short else 0
@@ -165,19 +158,19 @@ def copy_entries(
 
 
 @device
-def add_overflows(a: Any, b: Any, total: Any) -> bool:
+def add_overflows(a, b, total):
     """Return whether total = a + b has left int64."""
-    return ((a ^ total) & (b ^ total)) < 0  # type: ignore[no-any-return]
+    return ((a ^ total) & (b ^ total)) < 0
 
 
 @device
-def multiply_overflows(a: Any, b: Any) -> bool:
+def multiply_overflows(a, b):
     """Return whether a b may have left int64."""
     return abs(float(a) * float(b)) > 9.0e18
 
 
 @device
-def floor_divide(a: float, b: float) -> float:
+def floor_divide(a, b):
     """a // b of floats, as Python computes it (b is not 0)."""
     remainder = math.fmod(a, b)
     quotient = (a - remainder) / b
@@ -190,7 +183,7 @@ def floor_divide(a: float, b: float) -> float:
 
 
 @device
-def modulo(a: float, b: float) -> float:
+def modulo(a, b):
     """A % b of floats, as Python computes it (b is not 0)."""
     remainder = math.fmod(a, b)
     if remainder != 0.0:
@@ -199,25 +192,13 @@ def modulo(a: float, b: float) -> float:
 
 
 @device
-def shares_pull(
-    lists: Any,
-    base: int,
-    present: int,
-    order: int,
-    size: int,
-    pushed: Any,
-    pulled: Any,
-    admitted: int,
-    early: bool,
-    sums: bool,
-) -> bool:
+def shares_pull(lists, base, present, order, size, pushed, pulled, admitted, early, sums):
     """Return whether a product pulls: the rule of `engines.direction`, as for products one by one.
 
     lists, base, present, order: of the vector.  pushed, pulled: the row offsets of both directions.
     """
     outputs = pulled.size - 1
-    entries: Any = np.int64(pulled[np.uintp(outputs)])
-    edges: Any
+    entries = np.int64(pulled[np.uintp(outputs)])
     if present * COUNTED_SHARE < size and order != 0:
         edges = 0
         for q in range(base, base + present):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ..expression_numpy import MIXERS, WEYL
@@ -14,7 +12,7 @@ _MIXERS = tuple(map(np.uint64, MIXERS))
 
 
 @device
-def random(i: Any, j: Any, k: Any) -> Any:
+def random(i, j, k):
     """Return the highest 53 bits of a mixture of three integers, as a number in [0, 1)."""
     z = np.uint64(i) * _WEYL[0] + np.uint64(j) * _WEYL[1] + np.uint64(k) * _WEYL[2]
     z = (z ^ (z >> np.uint64(30))) * _MIXERS[0]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ...formats import Bitmap, VectorStore
@@ -28,7 +26,7 @@ _UNTESTED = 256
 
 
 @device
-def _folded(add: Any, values: Any, p: int, end: int) -> Any:
+def _folded(add, values, p, end):
     """Return the sum of values[p:end], which is not empty; tests for a terminal value only once in a while."""
     total = converted(add, value_at(values, p))
     p += 1
@@ -57,9 +55,7 @@ def reduce_rows(q: ReduceRows) -> VectorStore:
 
 
 @kernel
-def _reduce_rows(
-    t: int, threads: int, control: Any, indptr: Any, values: Any, add: Any, words: Any, made: Any, counts: Any
-) -> None:
+def _reduce_rows(t, threads, control, indptr, values, add, words, made, counts):
     nrows = indptr.size - 1
     count = 0
     for w in range(share_words(indptr, t, threads), share_words(indptr, t + 1, threads)):
@@ -76,9 +72,7 @@ def _reduce_rows(
 
 
 @kernel
-def _reduce_rows_iso(
-    t: int, threads: int, control: Any, indptr: Any, values: Any, add: Any, words: Any, made: Any, counts: Any
-) -> None:
+def _reduce_rows_iso(t, threads, control, indptr, values, add, words, made, counts):
     """Reduce rows where all entries share one value, by doubling, without reading an entry."""
     nrows = indptr.size - 1
     share = (words.size + threads - 1) // threads
@@ -128,9 +122,7 @@ def reduce_scalar(q: ReduceScalar) -> np.generic | None:
 
 
 @kernel
-def _reduce(
-    t: int, threads: int, control: Any, slots: int, values: Any, words: Any, add: Any, totals: Any, state: Any
-) -> None:
+def _reduce(t, threads, control, slots, values, words, add, totals, state):
     chunks = totals.size - 1
     while True:
         chunk = next_chunk(control)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from .compile import device, inlined
@@ -16,13 +14,13 @@ _SHORT = 24
 
 
 @device
-def share(indptr: Any, part: int, parts: int) -> int:
+def share(indptr, part, parts):
     """Return the first row of a part; parts hold about equally many entries and rows."""
     nrows = indptr.size - 1
     if part <= 0:
         return 0
     if part >= parts:
-        return nrows  # type: ignore[no-any-return]
+        return nrows
     bound = (np.int64(indptr[nrows]) + nrows) * part // parts
     low, high = 0, nrows
     while low < high:
@@ -35,15 +33,15 @@ def share(indptr: Any, part: int, parts: int) -> int:
 
 
 @device
-def share_words(indptr: Any, part: int, parts: int) -> int:
+def share_words(indptr, part, parts):
     """Return the first word of presence bits of a part, as `share`: no two parts write one word."""
     if part >= parts:
-        return (indptr.size - 1 + 31) >> 5  # type: ignore[no-any-return]
-    return share(indptr, part, parts) >> 5  # type: ignore[no-any-return]
+        return (indptr.size - 1 + 31) >> 5
+    return share(indptr, part, parts) >> 5
 
 
 @inlined
-def lower_bound(indices: Any, low: Any, high: Any, value: Any) -> int:
+def lower_bound(indices, low, high, value):
     """Return the first position in [low, high) whose index is not below `value`.
 
     The number of steps depends on the length alone, and no branch on the indices, which would be unpredictable.
@@ -53,25 +51,25 @@ def lower_bound(indices: Any, low: Any, high: Any, value: Any) -> int:
         half = length >> 1
         first += half * (indices[np.uintp(first + half - 1)] < value)
         length -= half
-    return first + (length == 1 and indices[np.uintp(first)] < value)  # type: ignore[no-any-return]
+    return first + (length == 1 and indices[np.uintp(first)] < value)
 
 
 @inlined
-def lopsided(few: int, many: int) -> bool:
+def lopsided(few, many):
     """Return whether searching for each of a few indices costs less than a merge with many."""
     return few * _SEARCH_COST < many
 
 
 @inlined
-def common(a: Any, p: int, p_end: int, b: Any, r: int, r_end: int) -> int:
+def common(a, p, p_end, b, r, r_end):
     """Return the number of indices that two sorted ranges share; the merge has no branch that depends on them.
 
     Rows often begin alike, where one is a part of the other; branches are predicted there, and cost less than a merge.
     """
     if lopsided(p_end - p, r_end - r):
-        return _common_of_few(a, p, p_end, b, r, r_end)  # type: ignore[no-any-return]
+        return _common_of_few(a, p, p_end, b, r, r_end)
     if lopsided(r_end - r, p_end - p):
-        return _common_of_few(b, r, r_end, a, p, p_end)  # type: ignore[no-any-return]
+        return _common_of_few(b, r, r_end, a, p, p_end)
     count = equal_run(a, p, p_end, b, r, r_end)
     p += count
     r += count
@@ -80,11 +78,11 @@ def common(a: Any, p: int, p_end: int, b: Any, r: int, r_end: int) -> int:
         count += j == k
         p += j <= k
         r += k <= j
-    return count  # type: ignore[no-any-return]
+    return count
 
 
 @inlined
-def equal_run(a: Any, p: int, p_end: int, b: Any, r: int, r_end: int) -> int:
+def equal_run(a, p, p_end, b, r, r_end):
     """Return the number of first indices in which two ranges agree."""
     most = min(p_end - p, r_end - r)
     count = 0
@@ -94,7 +92,7 @@ def equal_run(a: Any, p: int, p_end: int, b: Any, r: int, r_end: int) -> int:
 
 
 @inlined
-def _common_of_few(few: Any, p: int, p_end: int, many: Any, r: int, r_end: int) -> int:
+def _common_of_few(few, p, p_end, many, r, r_end):
     count = 0
     while p < p_end and r < r_end:
         r = lower_bound(many, r, r_end, few[p])
@@ -104,7 +102,7 @@ def _common_of_few(few: Any, p: int, p_end: int, many: Any, r: int, r_end: int) 
 
 
 @inlined
-def sort_range(keys: Any, low: int, high: int) -> None:
+def sort_range(keys, low, high):
     """Sort keys[low:high]; a short range by insertion, without the memory of `_sort_long`."""
     if high - low > _SHORT:
         _sort_long(keys, low, high)
@@ -113,7 +111,7 @@ def sort_range(keys: Any, low: int, high: int) -> None:
 
 
 @inlined
-def _insertion_sort(keys: Any, low: int, high: int) -> None:
+def _insertion_sort(keys, low, high):
     for i in range(low + 1, high):
         key = keys[i]
         j = i
@@ -124,7 +122,7 @@ def _insertion_sort(keys: Any, low: int, high: int) -> None:
 
 
 @device
-def _sort_long(keys: Any, low: int, high: int) -> None:
+def _sort_long(keys, low, high):
     """Sort keys[low:high]: quicksort on an explicit stack, heapsort where it goes deep, insertion at the end."""
     stack = np.empty((64, 3), np.int64)
     top = 0
@@ -169,7 +167,7 @@ def _sort_long(keys: Any, low: int, high: int) -> None:
 
 
 @device
-def _heapsort(keys: Any, low: int, high: int) -> None:
+def _heapsort(keys, low, high):
     count = high - low
     for start in range(count // 2 - 1, -1, -1):
         _sift(keys, low, start, count)
@@ -179,7 +177,7 @@ def _heapsort(keys: Any, low: int, high: int) -> None:
 
 
 @device
-def _sift(keys: Any, low: int, at: int, count: int) -> None:
+def _sift(keys, low, at, count):
     while True:
         child = 2 * at + 1
         if child >= count:

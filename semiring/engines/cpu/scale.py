@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ...formats import CSR, Full, with_values
@@ -43,9 +41,7 @@ def scale(q: Scale) -> CSR:
 
 
 @kernel
-def _scale_columns(
-    t: int, threads: int, control: Any, indptr: Any, indices: Any, avals: Any, uvals: Any, op: Any, made: Any
-) -> None:
+def _scale_columns(t, threads, control, indptr, indices, avals, uvals, op, made):
     for row in range(share(indptr, t, threads), share(indptr, t + 1, threads)):
         i = np.int64(row)
         for p in range(np.int64(indptr[row]), np.int64(indptr[row + 1])):
@@ -54,9 +50,7 @@ def _scale_columns(
 
 
 @kernel
-def _scale_rows(
-    t: int, threads: int, control: Any, indptr: Any, indices: Any, uvals: Any, avals: Any, op: Any, made: Any
-) -> None:
+def _scale_rows(t, threads, control, indptr, indices, uvals, avals, op, made):
     for row in range(share(indptr, t, threads), share(indptr, t + 1, threads)):
         i = np.int64(row)
         for p in range(np.int64(indptr[row]), np.int64(indptr[row + 1])):

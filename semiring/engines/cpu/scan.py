@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ...formats import CSR, with_values
@@ -37,7 +35,7 @@ def scan(q: Scan) -> CSR:
 
 
 @kernel
-def _scan_part(t: int, threads: int, control: Any, indptr: Any, values: Any, add: Any, made: Any, tails: Any) -> None:
+def _scan_part(t, threads, control, indptr, values, add, made, tails):
     """Compute the totals of the entries of a part as if no row had begun before it; tails[t] is the last of them."""
     p, end = made.size * t // threads, made.size * (t + 1) // threads
     if p == end:
@@ -57,7 +55,7 @@ def _scan_part(t: int, threads: int, control: Any, indptr: Any, values: Any, add
 
 
 @kernel
-def _carry_over(t: int, threads: int, control: Any, indptr: Any, add: Any, made: Any, tails: Any) -> None:
+def _carry_over(t, threads, control, indptr, add, made, tails):
     """Add the total of the parts before to the entries of the row that begins in one of them."""
     p, end = made.size * t // threads, made.size * (t + 1) // threads
     if p == 0 or p == end:

@@ -93,9 +93,7 @@ def scatter_entries(
 
 
 @kernel
-def _scatter(
-    t: int, threads: int, control: Any, indices: Any, values: Any, dup: Any, words: Any, repeats: Any, made: Any
-) -> None:
+def _scatter(t, threads, control, indices, values, dup, words, repeats, made):
     for p in range(indices.size):
         if p & _POLLED == 0 and stopped(control):
             return

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ...formats import (
@@ -132,9 +130,7 @@ def _few_kept(a: CSR, columns: Array, holds: Array, ncols: int) -> CSR:
 
 
 @kernel
-def _compress_few(
-    indptr: Any, indices: Any, values: Any, holds: Any, out_indptr: Any, out_indices: Any, out_values: Any
-) -> int:
+def _compress_few(indptr, indices, values, holds, out_indptr, out_indices, out_values):
     """Copy the entries whose flag is set; return their number."""
     slot = 0
     out_indptr[0] = 0
@@ -149,19 +145,7 @@ def _compress_few(
 
 
 @kernel
-def _compress(
-    t: int,
-    threads: int,
-    control: Any,
-    indptr: Any,
-    indices: Any,
-    values: Any,
-    words: Any,
-    starts: Any,
-    out_indptr: Any,
-    out_indices: Any,
-    out_values: Any,
-) -> None:
+def _compress(t, threads, control, indptr, indices, values, words, starts, out_indptr, out_indices, out_values):
     """Copy the entries whose bit is set; starts[w] is the number of those before word w."""
     for w in range(t * words.size // threads, (t + 1) * words.size // threads):
         word, base, slot = np.uint64(words[w]), np.int64(w) << 5, int(starts[w])
@@ -204,17 +188,7 @@ def _admitted_entries(a: CSR, mask: Mask) -> Array:
 
 
 @kernel
-def _probe_mask(
-    t: int,
-    threads: int,
-    control: Any,
-    indptr: Any,
-    indices: Any,
-    m_indptr: Any,
-    m_indices: Any,
-    complement: Any,
-    holds: Any,
-) -> None:
+def _probe_mask(t, threads, control, indptr, indices, m_indptr, m_indices, complement, holds):
     for i in range(share(indptr, t, threads), share(indptr, t + 1, threads)):
         m, end = m_indptr[i], m_indptr[i + 1]
         for p in range(indptr[i], indptr[i + 1]):

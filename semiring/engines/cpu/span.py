@@ -6,8 +6,6 @@ halves the paths that it follows, and ends when one tree is left; one thread.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ...formats import CSR, index_dtype
@@ -59,7 +57,7 @@ def _order(values: Array, largest: bool) -> Array:
 
 
 @inlined
-def _root(tree: Any, v: int) -> int:
+def _root(tree, v):
     """Return the root of v; every vertex on the path then skips its parent."""
     above = position(tree, v)
     while above != v:
@@ -70,7 +68,7 @@ def _root(tree: Any, v: int) -> int:
 
 
 @inlined
-def _join(tree: Any, i: int, j: int) -> bool:
+def _join(tree, i, j):
     """Hook the larger root of two vertices under the smaller one; return whether they differ."""
     a, b = _root(tree, i), _root(tree, j)
     tree[max(a, b)] = min(a, b)
@@ -78,7 +76,7 @@ def _join(tree: Any, i: int, j: int) -> bool:
 
 
 @kernel
-def _join_rows(t: int, threads: int, control: Any, indptr: Any, indices: Any, tree: Any, joins: Any) -> None:
+def _join_rows(t, threads, control, indptr, indices, tree, joins):
     left = tree.size - 1
     for row in range(indptr.size - 1):
         if row & _POLLED == 0 and stopped(control):
@@ -93,9 +91,7 @@ def _join_rows(t: int, threads: int, control: Any, indptr: Any, indices: Any, tr
 
 
 @kernel
-def _join_listed(
-    t: int, threads: int, control: Any, order: Any, rows: Any, indices: Any, tree: Any, joins: Any
-) -> None:
+def _join_listed(t, threads, control, order, rows, indices, tree, joins):
     left = tree.size - 1
     for s in range(order.size):
         if s & _POLLED == 0 and stopped(control):

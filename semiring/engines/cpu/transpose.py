@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ...formats import CSR, Pattern, index_dtype, uncompressed_pattern
@@ -72,7 +70,7 @@ def offsets_from_counts(counters: Array, indptr: Array) -> None:
 
 
 @kernel
-def _sum_counts(t: int, threads: int, control: Any, counters: Any, sums: Any) -> None:
+def _sum_counts(t, threads, control, counters, sums):
     keys = counters.shape[1]
     total = 0
     for s in range(counters.shape[0]):
@@ -84,7 +82,7 @@ def _sum_counts(t: int, threads: int, control: Any, counters: Any, sums: Any) ->
 
 
 @kernel
-def _place_counts(t: int, threads: int, control: Any, counters: Any, sums: Any, indptr: Any) -> None:
+def _place_counts(t, threads, control, counters, sums, indptr):
     keys = counters.shape[1]
     offset = 0
     for s in range(t):
@@ -102,7 +100,7 @@ def _place_counts(t: int, threads: int, control: Any, counters: Any, sums: Any, 
 
 
 @kernel
-def _count_columns(t: int, threads: int, control: Any, indptr: Any, indices: Any, counters: Any) -> None:
+def _count_columns(t, threads, control, indptr, indices, counters):
     """counters[t, j] = the number of entries of column j in the rows of this part."""
     mine = counters[t]
     for i in range(share(indptr, t, threads), share(indptr, t + 1, threads)):
@@ -113,17 +111,7 @@ def _count_columns(t: int, threads: int, control: Any, indptr: Any, indices: Any
 
 
 @kernel
-def _transpose(
-    t: int,
-    threads: int,
-    control: Any,
-    indptr: Any,
-    indices: Any,
-    values: Any,
-    cursors: Any,
-    out_indices: Any,
-    out_values: Any,
-) -> None:
+def _transpose(t, threads, control, indptr, indices, values, cursors, out_indices, out_values):
     mine = cursors[t]
     last = indices.size - 1
     for i in range(share(indptr, t, threads), share(indptr, t + 1, threads)):
@@ -161,7 +149,7 @@ def is_symmetric(q: IsSymmetric) -> bool:
 
 
 @kernel
-def _find_asymmetry(t: int, threads: int, control: Any, indptr: Any, indices: Any, cursors: Any, refuted: Any) -> None:
+def _find_asymmetry(t, threads, control, indptr, indices, cursors, refuted):
     """Compare the rows j of a thread's range with the entries (i, j), visited in row order.
 
     In a symmetric pattern the entries (i, j) are visited in the order of the columns i of row j, so that one cursor

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ...formats import CSR, FullPattern
@@ -37,7 +35,7 @@ def transpose_full(q: Transpose) -> CSR:
 
 
 @kernel
-def _transpose(t: int, threads: int, control: Any, values: Any, nrows: int, ncols: int, made: Any) -> None:
+def _transpose(t, threads, control, values, nrows, ncols, made):
     tiles = (ncols + _TILE - 1) // _TILE
     # A tile is read and written by whole rows: rows at a stride of a power of two would share few lines of the cache.
     buffer = np.empty(_TILE * _TILE, values.dtype)

@@ -7,8 +7,6 @@ back.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ...formats import Full, dense_values, index_dtype
@@ -48,9 +46,7 @@ def treefix(q: Treefix) -> Full:
 
 
 @kernel
-def _towards_roots(
-    t: int, threads: int, control: Any, parent: Any, add: Any, made: Any, pending: Any, failed: Any
-) -> None:
+def _towards_roots(t, threads, control, parent, add, made, pending, failed):
     """pending: 0; then the number of children of each vertex that are not complete."""
     n = parent.size
     for child in range(n):
@@ -64,7 +60,7 @@ def _towards_roots(
     for leaf in range(n):
         if leaf & _POLLED == 0 and stopped(control):
             return
-        v: Any = np.int64(leaf)
+        v = np.int64(leaf)
         while pending[v] == 0:
             pending[v] = _COMPLETE
             complete += 1
@@ -79,9 +75,7 @@ def _towards_roots(
 
 
 @kernel
-def _towards_leaves(
-    t: int, threads: int, control: Any, parent: Any, add: Any, made: Any, marks: Any, path: Any, failed: Any
-) -> None:
+def _towards_leaves(t, threads, control, parent, add, made, marks, path, failed):
     n = parent.size
     for start in range(n):
         if start & _POLLED == 0 and stopped(control):

@@ -67,9 +67,9 @@ class OperatorType(types.Type):
 register_model(OperatorType)(models.OpaqueModel)
 
 
-@unbox(OperatorType)  # type: ignore[no-untyped-call]
+@unbox(OperatorType)
 def _unbox_operator(typ: Any, obj: Any, c: Any) -> NativeValue:
-    return NativeValue(c.context.get_dummy_value())  # type: ignore[no-untyped-call]
+    return NativeValue(c.context.get_dummy_value())
 
 
 class Operator:
@@ -180,52 +180,52 @@ def overload_for(function: Any, **options: Any) -> Any:
 # numba then omits the test for negative ones, which slows inner loops.
 
 
-def call(op: Any, x: Any, y: Any, xi: Any, xj: Any, yi: Any, yj: Any) -> Any:
+def call(op, x, y, xi, xj, yi, yj):
     """op(x, y) with the positions of both, of the operator's result type."""
     raise NotImplementedError
 
 
-def call_at(op: Any, x: Any, i: Any, j: Any, k: Any) -> Any:
+def call_at(op, x, i, j, k):
     """op(x) at row i and column j with thunk k, of the operator's result type."""
     raise NotImplementedError
 
 
-def combine(add: Any, a: Any, b: Any) -> Any:
+def combine(add, a, b):
     """Return a (+) b of a monoid or of an operator that reads values only; without an operator, b."""
     raise NotImplementedError
 
 
-def accumulate(add: Any, a: Any, b: Any) -> Any:
+def accumulate(add, a, b):
     """Return a (+) b as `combine`, in a loop whose steps may be reordered: its floating sums are vectorized."""
     raise NotImplementedError
 
 
-def stops(add: Any, a: Any) -> bool:
+def stops(add, a):
     """Return whether no further operand of the monoid changes `a`."""
     raise NotImplementedError
 
 
-def value_at(values: Any, p: Any) -> Any:
+def value_at(values, p):
     """Return the value at p: of an array, the iso value, or None where values are not read."""
     raise NotImplementedError
 
 
-def put(values: Any, p: Any, value: Any) -> None:
+def put(values, p, value):
     """values[p] = value, where there are values."""
     raise NotImplementedError
 
 
-def present(words: Any, p: Any) -> bool:
+def present(words, p):
     """Return whether bit p is set; True with None for words."""
     raise NotImplementedError
 
 
-def position(indices: Any, p: Any) -> Any:
+def position(indices, p):
     """Return the index of the p-th entry: indices[p], or p where there are no indices."""
     raise NotImplementedError
 
 
-def converted(like: Any, value: Any) -> Any:
+def converted(like, value):
     """Return `value` cast to the type of `like`: of an array's elements, a scalar, or an operator's result."""
     raise NotImplementedError
 
@@ -235,18 +235,18 @@ def _read_record(add: Any, a: Any, b: Any) -> Any:
 
 
 @overload_for(call)
-def _call(op: Any, x: Any, y: Any, xi: Any, xj: Any, yi: Any, yj: Any) -> Any:
+def _call(op, x, y, xi, xj, yi, yj):
     given = {"x": ("x", x), "y": ("y", y), "xi": ("xi", xi), "xj": ("xj", xj), "yi": ("yi", yi), "yj": ("yj", yj)}
     return _generated(op, "op, x, y, xi, xj, yi, yj", given)
 
 
 @overload_for(call_at)
-def _call_at(op: Any, x: Any, i: Any, j: Any, k: Any) -> Any:
+def _call_at(op, x, i, j, k):
     return _generated(op, "op, x, i, j, k", {"x": ("x", x), "i": ("i", i), "j": ("j", j), "k": ("k", k)})
 
 
 @overload_for(combine)
-def _combine(add: Any, a: Any, b: Any) -> Any:
+def _combine(add, a, b):
     if isinstance(add, types.NoneType):
         return lambda add, a, b: b
     if add.terminal == "any":
@@ -262,12 +262,12 @@ def _is_single_operation(add: Any) -> bool:
 
 
 @overload_for(accumulate, fastmath={"reassoc"})
-def _accumulate_single(add: Any, a: Any, b: Any) -> Any:
+def _accumulate_single(add, a, b):
     return _combine(add, a, b) if _is_single_operation(add) else None
 
 
 @overload_for(accumulate)
-def _accumulate(add: Any, a: Any, b: Any) -> Any:
+def _accumulate(add, a, b):
     return None if _is_single_operation(add) else lambda add, a, b: combine(add, a, b)
 
 
@@ -285,7 +285,7 @@ def _generated(op: OperatorType, signature: str, given: dict[str, tuple[str, Any
 
 
 @overload_for(stops)
-def _stops(add: Any, a: Any) -> Any:
+def _stops(add, a):
     if add.terminal == "any":
         return lambda add, a: True
     if not add.terminal:
@@ -295,7 +295,7 @@ def _stops(add: Any, a: Any) -> Any:
 
 
 @overload_for(value_at)
-def _value_at(values: Any, p: Any) -> Any:
+def _value_at(values, p):
     if isinstance(values, types.NoneType):
         return lambda values, p: None
     if isinstance(values, types.Array):
@@ -308,7 +308,7 @@ def _value_at(values: Any, p: Any) -> Any:
 
 
 @overload_for(put)
-def _put(values: Any, p: Any, value: Any) -> Any:
+def _put(values, p, value):
     if isinstance(values, types.NoneType):
         return lambda values, p, value: None
     if isinstance(values.dtype, types.Record):
@@ -316,7 +316,7 @@ def _put(values: Any, p: Any, value: Any) -> Any:
         lines = [f"r{_steps(leaf.path)} = value[{number}]" for number, leaf in enumerate(stored)]
         return _function("values, p, value", "r = values[np.uintp(p)]", *lines)
 
-    def impl(values: Any, p: Any, value: Any) -> None:
+    def impl(values, p, value):
         values[np.uintp(p)] = value
 
     return impl
@@ -348,7 +348,7 @@ def _function(signature: str, *lines: str) -> Any:
 
 
 @overload_for(operator.setitem)
-def _set_record(values: Any, p: Any, value: Any) -> Any:
+def _set_record(values, p, value):
     """values[p] = value for an array of records and the leaves of one."""
     if not isinstance(values, types.Array) or not isinstance(values.dtype, types.Record):
         return None
@@ -358,21 +358,21 @@ def _set_record(values: Any, p: Any, value: Any) -> Any:
 
 
 @overload_for(present)
-def _present(words: Any, p: Any) -> Any:
+def _present(words, p):
     if isinstance(words, types.NoneType):
         return lambda words, p: True
     return lambda words, p: (words[np.uintp(p) >> np.uintp(5)] >> np.uint32(p & 31)) & np.uint32(1) != 0
 
 
 @overload_for(position)
-def _position(indices: Any, p: Any) -> Any:
+def _position(indices, p):
     if isinstance(indices, types.NoneType):
         return lambda indices, p: np.int64(p)
     return lambda indices, p: np.int64(indices[np.uintp(p)])
 
 
 @overload_for(converted)
-def _converted(like: Any, value: Any) -> Any:
+def _converted(like, value):
     if isinstance(value, types.NoneType) or isinstance(like, types.NoneType):
         return lambda like, value: None
     if isinstance(like, OperatorType):
@@ -389,6 +389,6 @@ def _converted(like: Any, value: Any) -> Any:
         )
     if is_record(target):
         return _function("like, value", f"return ({''.join(f'np.{leaf.dtype.name}(0), ' for leaf in leaves(target))})")
-    scope: dict[str, Any] = {"np": np}
+    scope = {"np": np}
     exec(f"def cast(like, value):\n    return {cast_text('value', _dtype(value), target)}\n", scope)
     return scope["cast"]

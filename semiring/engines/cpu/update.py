@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ...formats import CSR, Bitmap, BitmapPattern, Count, Full, IndexList, VectorStore, index_dtype
@@ -64,7 +62,7 @@ def update_matrix(q: UpdateMatrix) -> CSR:
 
 
 @kernel
-def _place(indptr: Any, indices: Any, ncols: int, places: Any) -> None:
+def _place(indptr, indices, ncols, places):
     """places[p] = i ncols + j of entry p."""
     for i in range(indptr.size - 1):
         for p in range(indptr[i], indptr[i + 1]):
@@ -77,7 +75,7 @@ def _words(u: VectorStore) -> Array:
 
 
 @kernel
-def _update(indices: Any, slots: bool, twords: Any, tvals: Any, accum: Any, words: Any, values: Any) -> int:
+def _update(indices, slots, twords, tvals, accum, words, values):
     """Update the positions; return the change of the number of entries.
 
     slots: T has a slot for each listed position, and else one for each position of the vector.

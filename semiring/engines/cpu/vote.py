@@ -57,9 +57,24 @@ def full_array(v: Full) -> Any:
 
 @kernel
 def _vote(
-    t: int, threads: int, control: Any, indptr: Any, indices: Any, values: Any, labels: Any, mass: Any, totals: Any,
-    votes: Any, scored: bool, rate: float, keep: bool, marks: Any, sums: Any, lists: Any, made: Any,
-) -> None:  # fmt: skip
+    t,
+    threads,
+    control,
+    indptr,
+    indices,
+    values,
+    labels,
+    mass,
+    totals,
+    votes,
+    scored,
+    rate,
+    keep,
+    marks,
+    sums,
+    lists,
+    made,
+):
     mark, total, listed, few, partial = marks[t], sums[t], lists[t], np.empty(SHORT, np.int64), np.empty(SHORT)
     chunks = threads * _CHUNKS_PER_THREAD
     while True:
@@ -78,9 +93,8 @@ def _vote(
 
 @inlined
 def group_of(
-    i: int, indptr: Any, indices: Any, values: Any, labels: Any, mass: Any, totals: Any, scored: bool, rate: float,
-    keep: bool, stamp: int, mark: Any, total: Any, listed: Any, few: Any, partial: Any,
-) -> Any:  # fmt: skip
+    i, indptr, indices, values, labels, mass, totals, scored, rate, keep, stamp, mark, total, listed, few, partial
+):
     """Return the group that row i elects, or its own.
 
     stamp: above every entry of `mark`, which becomes its number.  mark, total, listed: of one slot a row.  few,
@@ -139,11 +153,11 @@ def group_of(
 
 
 @inlined
-def _score(sum: float, group: int, own: int, weight: float, totals: Any, scored: bool, rate: float) -> float:
+def _score(sum, group, own, weight, totals, scored, rate):
     """Return the score of a group; operations are rounded one by one."""
     if not scored:
         return sum
     other = totals[group]
     if group == own:
         other -= weight
-    return sum - rate * weight * other  # type: ignore[no-any-return]
+    return sum - rate * weight * other

@@ -70,21 +70,7 @@ def _written(q: WriteVector, c: Words, t: Words, mask: Words) -> Words:
 
 
 @kernel
-def _write(
-    t: int,
-    threads: int,
-    control: Any,
-    cwords: Any,
-    cvals: Any,
-    twords: Any,
-    tvals: Any,
-    mask: Any,
-    accum: Any,
-    replace: Any,
-    words: Any,
-    made: Any,
-    counts: Any,
-) -> None:
+def _write(t, threads, control, cwords, cvals, twords, tvals, mask, accum, replace, words, made, counts):
     size, count = made.size, 0
     for w in range(t * words.size // threads, (t + 1) * words.size // threads):
         old, new, admitted = cwords[w], twords[w], mask[w]

@@ -80,9 +80,7 @@ def _mask_rows(q: WriteMatrix) -> tuple[Any, Any, bool]:
 
 
 @kernel
-def _count(
-    t: int, threads: int, control: Any, work: Any, offsets: Any, columns: Any, options: Any, counts: Any
-) -> None:
+def _count(t, threads, control, work, offsets, columns, options, counts):
     """counts[i + 1] = the number of entries of row i of the result."""
     c_indices, t_indices, m_indices = columns
     complement, accumulated, replace = options
@@ -102,16 +100,14 @@ def _count(
 
 
 @device
-def _bounds(offsets: Any, i: Any) -> Any:
+def _bounds(offsets, i):
     """Return the first position and the end of row i of C, of T and of the mask."""
     c, t, m = offsets
     return np.int64(c[i]), np.int64(c[i + 1]), np.int64(t[i]), np.int64(t[i + 1]), np.int64(m[i]), np.int64(m[i + 1])
 
 
 @device
-def _admitted_pairs(
-    a: Any, p: int, p_end: int, b: Any, r: int, r_end: int, mask: Any, m: int, m_end: int, complement: bool
-) -> int:
+def _admitted_pairs(a, p, p_end, b, r, r_end, mask, m, m_end, complement):
     """Return how many of the indices that two sorted ranges share the mask admits."""
     if m == m_end:
         return common(a, p, p_end, b, r, r_end) if complement else 0
@@ -128,22 +124,7 @@ def _admitted_pairs(
 
 
 @kernel
-def _merge(
-    t: int,
-    threads: int,
-    control: Any,
-    work: Any,
-    offsets: Any,
-    columns: Any,
-    options: Any,
-    counted: bool,
-    accum: Any,
-    made: Any,
-    cvals: Any,
-    tvals: Any,
-    indptr: Any,
-    indices: Any,
-) -> None:
+def _merge(t, threads, control, work, offsets, columns, options, counted, accum, made, cvals, tvals, indptr, indices):
     """counted: rows begin at their offsets; else one thread writes them and their offsets one after another."""
     c_indices, t_indices, m_indices = columns
     complement, accumulated, replace = options
@@ -174,13 +155,13 @@ def _merge(
             indptr[row + 1] = slot
 
 
-def _accumulated(accum: Any, c: Any, t: Any, i: Any, j: Any) -> Any:
+def _accumulated(accum, c, t, i, j):
     """accum(c, t) at (i, j); t without an accumulator."""
     raise NotImplementedError
 
 
 @types.overload_for(_accumulated)
-def _choose_accumulated(accum: Any, c: Any, t: Any, i: Any, j: Any) -> Any:
+def _choose_accumulated(accum, c, t, i, j):
     if not isinstance(accum, types.OperatorType):
         return lambda accum, c, t, i, j: t
     return lambda accum, c, t, i, j: call(accum, c, t, i, j, i, j)

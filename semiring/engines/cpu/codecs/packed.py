@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ....formats import TILE, AnyPattern
@@ -57,7 +55,7 @@ def check(pattern: AnyPattern, parts: int, found: Array) -> None:
 
 
 @device
-def _gaps(indices: Any, first: int, count: int, mask: Any, gaps: Any) -> int:
+def _gaps(indices, first, count, mask, gaps):
     """Compute the gaps of the tile that begins with entry `first`; return the bit length of the longest."""
     gaps[0] = 0
     all_bits = np.uint64(0)
@@ -65,11 +63,11 @@ def _gaps(indices: Any, first: int, count: int, mask: Any, gaps: Any) -> int:
         gap = np.uint64(np.int64(indices[first + s]) - np.int64(indices[first + s - 1])) & mask
         gaps[s] = gap
         all_bits |= gap
-    return bit_length(all_bits)  # type: ignore[no-any-return]
+    return bit_length(all_bits)
 
 
 @device
-def _best_width(gaps: Any, count: int, longest: int, lengths: Any) -> Any:
+def _best_width(gaps, count, longest, lengths):
     """Return (width, words of low parts and exceptions) of the least width that makes the tile smallest."""
     lengths[: longest + 1] = 0
     for s in range(count):
@@ -85,9 +83,7 @@ def _best_width(gaps: Any, count: int, longest: int, lengths: Any) -> Any:
 
 
 @kernel
-def measure_packed(
-    t: int, threads: int, control: Any, indices: Any, mask: Any, anchor: int, widths: Any, sizes: Any
-) -> None:
+def measure_packed(t, threads, control, indices, mask, anchor, widths, sizes):
     """sizes[k] = words of tile k, widths[k] = its width; `anchor`: words of the column of entry 64."""
     gaps, lengths = np.empty(TILE, np.uint64), np.empty(65, np.int64)
     begin, end = share_tiles(t, threads, 0, sizes.size)
@@ -100,9 +96,7 @@ def measure_packed(
 
 
 @kernel
-def encode_packed(
-    t: int, threads: int, control: Any, indices: Any, mask: Any, anchor: int, widths: Any, at: Any, stream: Any
-) -> None:
+def encode_packed(t, threads, control, indices, mask, anchor, widths, at, stream):
     """Write every tile with its measured width into words that are 0."""
     gaps = np.empty(TILE, np.uint64)
     begin, end = share_tiles(t, threads, 0, widths.size)
@@ -136,7 +130,7 @@ def encode_packed(
 
 
 @device
-def _put_lows(gaps: Any, count: int, w: int, stream: Any, word: int) -> None:
+def _put_lows(gaps, count, w, stream, word):
     """Write the low w bits of each gap from `word` on, collected in a register where w <= 32."""
     if w == 0:
         return
@@ -159,9 +153,7 @@ def _put_lows(gaps: Any, count: int, w: int, stream: Any, word: int) -> None:
 
 
 @device
-def packed_tile(
-    stream: Any, word: Any, base: Any, count: int, mask: Any, anchor: int, gaps: Any, out: Any, to: int
-) -> None:
+def packed_tile(stream, word, base, count, mask, anchor, gaps, out, to):
     """out[to + s] = the column of entry s, for all `count` entries of a well-formed tile that begins at `word`.
 
     gaps: a buffer of one tile.  Indices are unsigned, so that numba omits the test for negative ones.
@@ -198,20 +190,7 @@ def packed_tile(
 
 
 @kernel
-def decode_packed(
-    t: int,
-    threads: int,
-    control: Any,
-    stream: Any,
-    at: Any,
-    base: Any,
-    nvals: int,
-    mask: Any,
-    anchor: int,
-    first: int,
-    last: int,
-    out: Any,
-) -> None:
+def decode_packed(t, threads, control, stream, at, base, nvals, mask, anchor, first, last, out):
     """out[p - first] = the column of entry p, for all p from `first` up to `last`."""
     begin, end = share_tiles(t, threads, first // TILE, (last + TILE - 1) // TILE)
     gaps, scratch = np.empty(TILE, np.uint64), np.empty(TILE, out.dtype)
@@ -227,18 +206,7 @@ def decode_packed(
 
 
 @device
-def _check_tile(
-    stream: Any,
-    word: int,
-    after: int,
-    base: Any,
-    count: int,
-    bits: int,
-    mask: Any,
-    anchor: int,
-    gaps: Any,
-    columns: Any,
-) -> int:
+def _check_tile(stream, word, after, base, count, bits, mask, anchor, gaps, columns):
     """Return the fault of a tile between `word` and `after`, or 0; then columns[s] is the column of entry s."""
     if after <= word:
         return FAULT_SIZE
@@ -268,20 +236,7 @@ def _check_tile(
 
 
 @kernel
-def check_packed(
-    t: int,
-    threads: int,
-    control: Any,
-    indptr: Any,
-    base: Any,
-    at: Any,
-    stream: Any,
-    bits: int,
-    mask: Any,
-    anchor: int,
-    ncols: int,
-    found: Any,
-) -> None:
+def check_packed(t, threads, control, indptr, base, at, stream, bits, mask, anchor, ncols, found):
     """found[t] = (fault, tile, entry) of the first fault among this thread's tiles."""
     gaps, columns = np.empty(TILE, np.uint64), np.empty(TILE, np.int64)
     begin, end = share_tiles(t, threads, 0, base.size)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ....formats import TILE, AnyPattern
@@ -48,13 +46,13 @@ def check(pattern: AnyPattern, parts: int, found: Array) -> None:
 
 
 @device
-def _length(number: Any) -> int:
+def _length(number):
     """Return the bytes of a number, 7 bits each, at least 1; the expression is ceil(bits / 7) for up to 63 bits."""
-    return (bit_length(number | 1) * 37 + 219) >> 8  # type: ignore[no-any-return]
+    return (bit_length(number | 1) * 37 + 219) >> 8
 
 
 @kernel
-def measure_varint(t: int, threads: int, control: Any, indptr: Any, indices: Any, before: int, sizes: Any) -> None:
+def measure_varint(t, threads, control, indptr, indices, before, sizes):
     """sizes[k] = bytes of tile k."""
     begin, end = share_tiles(t, threads, 0, sizes.size)
     row, nvals = row_of(indptr, begin * TILE), indices.size
@@ -73,7 +71,7 @@ def measure_varint(t: int, threads: int, control: Any, indptr: Any, indices: Any
 
 
 @device
-def _first_number(indptr: Any, indices: Any, p: Any, before: Any) -> Any:
+def _first_number(indptr, indices, p, before):
     """Return the number of the first entry p of a row: its column, or the gap where row 0 continues after `before`."""
     if p == 0 and before >= 0 and indptr[1] > 0:
         return np.int64(indices[0]) - before
@@ -81,9 +79,7 @@ def _first_number(indptr: Any, indices: Any, p: Any, before: Any) -> Any:
 
 
 @kernel
-def encode_varint(
-    t: int, threads: int, control: Any, indptr: Any, indices: Any, before: int, at: Any, stream: Any
-) -> None:
+def encode_varint(t, threads, control, indptr, indices, before, at, stream):
     """Write the numbers of all entries."""
     begin, end = share_tiles(t, threads, 0, at.size - 1)
     p, stop = begin * TILE, min(end * TILE, indices.size)
@@ -100,7 +96,7 @@ def encode_varint(
 
 
 @device
-def _put_number(stream: Any, byte: Any, number: Any) -> Any:
+def _put_number(stream, byte, number):
     """Write a number; return the byte of the next one."""
     while number >= 128:
         stream[byte] = np.uint8(number | np.uint64(128))
@@ -111,7 +107,7 @@ def _put_number(stream: Any, byte: Any, number: Any) -> Any:
 
 
 @device
-def _number(stream: Any, byte: Any) -> Any:
+def _number(stream, byte):
     """Return (the number at `byte`, its length), without a branch for up to 8 bytes."""
     word = load_word(stream, byte)
     stops = ~word & _TOP_BITS
@@ -122,7 +118,7 @@ def _number(stream: Any, byte: Any) -> Any:
 
 
 @device
-def _joined(word: Any) -> Any:
+def _joined(word):
     """Concatenate the low 7 bits of each of 8 bytes: join pairs of 7, of 14, and of 28 bits."""
     low, high = np.uint64(0x007F007F007F007F), np.uint64(0x7F007F007F007F00)
     word = (word & low) | ((word & high) >> np.uint64(1))
@@ -133,7 +129,7 @@ def _joined(word: Any) -> Any:
 
 
 @device
-def _two_tiles(stream: Any, at: Any, k: int, out: Any, to: int) -> None:
+def _two_tiles(stream, at, k, out, to):
     """Decode the numbers of two whole tiles, interleaved, so that their dependency chains overlap."""
     one, two = np.uint64(at[k]), np.uint64(at[k + 1])
     slot, other = np.uint64(to), np.uint64(to + TILE)
@@ -149,7 +145,7 @@ def _two_tiles(stream: Any, at: Any, k: int, out: Any, to: int) -> None:
 
 
 @device
-def _one_tile(stream: Any, at: Any, k: int, count: int, out: Any, to: int) -> None:
+def _one_tile(stream, at, k, count, out, to):
     """Decode the numbers of one tile."""
     byte, slot = np.uint64(at[k]), np.uint64(to)
     for _ in range(count):
@@ -160,7 +156,7 @@ def _one_tile(stream: Any, at: Any, k: int, count: int, out: Any, to: int) -> No
 
 
 @device
-def _sum_up(indptr: Any, row: int, base: Any, p: Any, stop: Any, out: Any, to: Any) -> int:
+def _sum_up(indptr, row, base, p, stop, out, to):
     """Turn the numbers of a tile, entries p to stop, into columns; return the row of the last one."""
     while indptr[row + 1] <= p:
         row += 1
@@ -182,18 +178,7 @@ def _sum_up(indptr: Any, row: int, base: Any, p: Any, stop: Any, out: Any, to: A
 
 
 @kernel
-def decode_varint(
-    t: int,
-    threads: int,
-    control: Any,
-    stream: Any,
-    at: Any,
-    base: Any,
-    indptr: Any,
-    first: int,
-    last: int,
-    out: Any,
-) -> None:
+def decode_varint(t, threads, control, stream, at, base, indptr, first, last, out):
     """out[p - first] = the column of entry p, for all p from `first` up to `last`."""
     begin, end = share_tiles(t, threads, first // TILE, (last + TILE - 1) // TILE)
     scratch = np.empty(TILE, out.dtype)
@@ -216,19 +201,7 @@ def decode_varint(
 
 
 @device
-def _check_tile(
-    stream: Any,
-    byte: int,
-    after: int,
-    base: Any,
-    indptr: Any,
-    row: int,
-    p: int,
-    count: Any,
-    ncols: Any,
-    before: Any,
-    columns: Any,
-) -> int:
+def _check_tile(stream, byte, after, base, indptr, row, p, count, ncols, before, columns):
     """Return the fault of a tile between `byte` and `after`, or 0; then columns[s] is the column of entry p + s.
 
     row: the row of entry p, the tile's first.  before: the column before it, or -1 where unknown.  A column that is too
@@ -263,9 +236,7 @@ def _check_tile(
 
 
 @kernel
-def check_varint(
-    t: int, threads: int, control: Any, indptr: Any, base: Any, at: Any, stream: Any, ncols: int, found: Any
-) -> None:
+def check_varint(t, threads, control, indptr, base, at, stream, ncols, found):
     """found[t] = (fault, tile, entry) of the first fault among this thread's tiles."""
     columns = np.empty(TILE, np.int64)
     begin, end = share_tiles(t, threads, 0, base.size)

@@ -6,8 +6,6 @@ bounds before it runs.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ....formats import TILE
@@ -22,13 +20,13 @@ FAULTS = {
 
 
 @device
-def share_tiles(t: int, threads: int, first: int, last: int) -> Any:
+def share_tiles(t, threads, first, last):
     """Return the tiles of thread t among those from `first` up to `last`."""
     return first + (last - first) * t // threads, first + (last - first) * (t + 1) // threads
 
 
 @device
-def row_of(indptr: Any, p: Any) -> int:
+def row_of(indptr, p):
     """Return the row of entry p."""
     low, high = 0, indptr.size - 1
     while low < high:
@@ -41,14 +39,14 @@ def row_of(indptr: Any, p: Any) -> int:
 
 
 @device
-def open_tile(indptr: Any, base: Any, k: int, ncols: int) -> Any:
+def open_tile(indptr, base, k, ncols):
     """Return (the row of the first entry of tile k, the number of its entries, FAULT_ANCHOR or 0)."""
-    count: Any = min(TILE, np.int64(indptr[indptr.size - 1]) - k * TILE)
+    count = min(TILE, np.int64(indptr[indptr.size - 1]) - k * TILE)
     return row_of(indptr, k * TILE), count, FAULT_ANCHOR if base[k] < 0 or base[k] >= ncols else 0
 
 
 @device
-def _first_wrong(indptr: Any, row: int, p: int, count: int, ncols: int, before: int, columns: Any) -> int:
+def _first_wrong(indptr, row, p, count, ncols, before, columns):
     """Return the first entry of a tile that does not ascend within its row or is too large; -1 if none."""
     for s in range(count):
         while indptr[row + 1] <= p + s:
@@ -61,9 +59,7 @@ def _first_wrong(indptr: Any, row: int, p: int, count: int, ncols: int, before: 
 
 
 @device
-def passes(
-    fault: int, k: int, begin: int, indptr: Any, row: int, count: int, ncols: int, before: int, columns: Any, found: Any
-) -> bool:
+def passes(fault, k, begin, indptr, row, count, ncols, before, columns, found):
     """Return True if tile k has neither `fault` (0: none) nor a wrong column; else found = (fault, tile, entry).
 
     A thread decodes the tile before its first, `begin`, for its last column; the thread before it reports faults there.
