@@ -8,28 +8,30 @@ from pathlib import Path
 import semiring.engines.cpu
 
 FOLDER = Path(semiring.engines.cpu.__file__).parent
-COMPILED = {"kernel", "device", "inlined", "reassociated", "overload_for"}
+COMPILED = {"kernel", "device", "inlined", "reassociated", "by_types", "overload_for"}
 
 
-def is_compiled(function: ast.FunctionDef) -> bool:
-    """Return whether a decorator of `compile` or `types` is on the function, or it is replaced by an overload."""
-    names = {
-        node.id if isinstance(node, ast.Name) else getattr(node, "attr", "")
-        for d in function.decorator_list
-        for node in ast.walk(d)
-    }
-    return bool(names & COMPILED) or isinstance(function.body[-1], ast.Raise)
+def compilers(node: ast.AST) -> set[str]:
+    """Return the decorators of `compile` and `types` that an expression names."""
+    return COMPILED & {getattr(n, "id", getattr(n, "attr", "")) for n in ast.walk(node)}
 
 
 def unannotated(tree: ast.AST) -> list[str]:
+    """Return the functions without a return type that are neither decorated for numba, nor named by a function or call
+    that is.
+    """
+    passed: set[str] = set()
+    for node in ast.walk(tree):
+        if (isinstance(node, ast.Call) and compilers(node.func)) or (
+            isinstance(node, ast.FunctionDef) and any(map(compilers, node.decorator_list))
+        ):
+            passed |= {name.id for name in ast.walk(node) if isinstance(name, ast.Name)}
     found = []
     for node in ast.iter_child_nodes(tree):
-        if isinstance(node, ast.FunctionDef):
-            if is_compiled(node):
-                continue
-            if node.returns is None:
-                found.append(node.name)
-        found += unannotated(node)
+        if not isinstance(node, ast.FunctionDef):
+            found += unannotated(node)
+        elif not any(map(compilers, node.decorator_list)):
+            found += [node.name] if node.returns is None and node.name not in passed else unannotated(node)
     return found
 
 

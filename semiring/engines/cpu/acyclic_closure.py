@@ -13,10 +13,10 @@ from ..spec_acyclic import AcyclicClosure, AcyclicResult
 from . import presence, types
 from .atomics import stopped
 from .compile import kernel
-from .mxv import product, product_plan
+from .mxv import product_plan
 from .operands import rows_of, values_of
 from .threads import run
-from .types import call_at, combine, converted, position, present, put, value_at
+from .types import call_at, combine, converted, position, present, product, put, value_at
 
 # Rows (less one, a power of two) between two checks for an abort.
 _POLLED = (1 << 10) - 1
@@ -64,7 +64,7 @@ def _follow(t, threads, control, indptr, indices, avals, add, mult, then, values
         for p in range(np.int64(indptr[np.uintp(k)]), np.int64(indptr[np.uintp(k + 1)])):
             o = position(indices, p)
             if held:
-                term = converted(values, product(mult, True, value_at(avals, p), x, o, k))
+                term = converted(values, product(mult, True, value_at(avals, p), x, o, k, 0))
                 w, bit = np.uintp(o) >> np.uintp(5), np.uint32(1) << np.uint32(o & 31)
                 if words[w] & bit:
                     put(values, o, converted(values, combine(add, value_at(values, o), term)))

@@ -16,7 +16,7 @@ from numba.extending import register_jitable
 
 from ..direction import Work, expected_probes, prefers_pull
 from .atomics import CHUNK, RETIRED, bit_count, fetch_add, fetch_or, load, next_chunk, prefetch, stopped, trailing_zeros
-from .closure_push import BUFFER, flush, own, push_alone, push_shared, push_short
+from .closure_push import BUFFER, flush, push_alone, push_shared, push_short
 from .closure_state import (
     FEW,
     FLIPPED,
@@ -41,9 +41,8 @@ from .closure_state import (
 )
 from .compile import device, kernel
 from .jobs import close_job, dismiss, join_job, leave_job, open_job
-from .mxv import product
 from .tuning import COSTS
-from .types import position, present, put, value_at
+from .types import position, present, product, put, row_at, value_at
 
 # The cost model is a function of Python that all engines share; kernels compile it.
 for _shared in (expected_probes, prefers_pull):
@@ -114,7 +113,7 @@ def levels(
     """
     nwords = seen.size
     buffer = buffers[t]
-    blocks = (own(columns, t), own(origins, t), own(places, t))
+    blocks = (row_at(columns, t), row_at(origins, t), row_at(places, t))
     push = (indptr, indices, avals)
     pull = (t_indptr, t_indices, t_avals, hubs, occupied)
     if t > 0:
@@ -188,7 +187,7 @@ def pushes(
     max_steps,
 ):
     """Levels by pushes of one thread until the frontier is empty; compiles in a third of the time of `levels`."""
-    blocks = (own(columns, t), own(origins, t), own(places, t))
+    blocks = (row_at(columns, t), row_at(origins, t), row_at(places, t))
     while not stopped(control) and not must_stop(state, trace, max_steps):
         push_short(
             control, indices.size, (indptr, indices, avals), mult, values, seen, queue, blocks, state, trace, max_steps
@@ -250,7 +249,7 @@ def _pull(control, indptr, rows, mult, values, seen, near, far, buffer, state):
                 o = (np.int64(w) << 5) + trailing_zeros(bit)
                 k = np.int64(hubs[np.uintp(o)]) if has_hubs else np.int64(-1)
                 if k >= 0 and present(near, k):
-                    put(values, o, product(mult, True, value_at(t_avals, 0), value_at(values, k), o, k))
+                    put(values, o, product(mult, True, value_at(t_avals, 0), value_at(values, k), o, k, 0))
                     fresh |= bit
                     edges += np.int64(indptr[np.uintp(o + 1)]) - np.int64(indptr[np.uintp(o)])
                 else:
@@ -269,7 +268,7 @@ def _pull(control, indptr, rows, mult, values, seen, near, far, buffer, state):
                 p += 1
             if p < end:
                 k = position(t_indices, p)
-                put(values, o, product(mult, True, value_at(t_avals, p), value_at(values, k), o, k))
+                put(values, o, product(mult, True, value_at(t_avals, p), value_at(values, k), o, k, 0))
                 far[o >> 5] |= np.uint32(1) << np.uint32(o & 31)
                 edges += np.int64(indptr[np.uintp(o + 1)]) - np.int64(indptr[np.uintp(o)])
         for w in range(first, last):

@@ -39,8 +39,7 @@ from .closure_state import (
     VISITED,
 )
 from .compile import inlined, kernel
-from .mxv import product
-from .types import OperatorType, combine, overload_for, position, put, value_at
+from .types import by_types, combine, position, product, put, value_at
 
 # The slots of a range, and the list beyond it.
 SLOTS = 4096
@@ -62,29 +61,16 @@ ABSENT, _DONE, _WAITS = -2, -3, -4
 _BEST, _SCALE = 0, 1
 
 
+@by_types
 def better(add, a, b):
     """Return whether `a` is better than `b`; False for NaN."""
-    raise NotImplementedError
+    return (lambda add, a, b: a < b) if add.expr.order < 0 else lambda add, a, b: a > b
 
 
-@overload_for(better)
-def _better(add, a, b):
-    assert isinstance(add, OperatorType)
-    if add.expr.order < 0:
-        return lambda add, a, b: a < b
-    return lambda add, a, b: a > b
-
-
+@inlined
 def finite(value):
     """Return whether a number is neither infinite nor NaN."""
-    raise NotImplementedError
-
-
-@overload_for(finite)
-def _finite(value):
-    if isinstance(value, numba_types.Float):
-        return lambda value: value - value == value - value
-    return lambda value: True
+    return value - value == value - value
 
 
 def worst(order: int, dtype: np.dtype[Any]) -> Any:
@@ -299,7 +285,7 @@ def _expand_few(rows, operators, values, parents, seen, lists, queue, size, stat
         steps += 1
         while p < end:
             o = position(indices, p)
-            new = product(mult, True, value_at(avals, p), x, o, k)
+            new = product(mult, True, value_at(avals, p), x, o, k, 0)
             p += 1
             old = values[np.uintp(o)]
             if better(add, old, new):
@@ -355,7 +341,7 @@ def _expand(rows, operators, values, parents, seen, lists, queue, window, slot, 
         visits += end - p
         while p < end:
             o = position(indices, p)
-            new = product(mult, True, value_at(avals, p), x, o, k)
+            new = product(mult, True, value_at(avals, p), x, o, k, 0)
             p += 1
             old = values[o]
             if better(add, old, new):
@@ -380,12 +366,8 @@ def _expand(rows, operators, values, parents, seen, lists, queue, window, slot, 
     return visits, monotone
 
 
+@by_types
 def is_floating(value):
     """Return whether a value is of a floating type."""
-    raise NotImplementedError
-
-
-@overload_for(is_floating)
-def _is_floating(value):
     found = isinstance(value, numba_types.Float)
     return lambda value: found

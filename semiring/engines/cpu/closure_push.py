@@ -14,7 +14,6 @@ A level of few rows is pushed entry by entry: on a long path only the time from 
 from __future__ import annotations
 
 import numpy as np
-from numba.core import types as numba_types
 
 from .atomics import fetch_add, fetch_or, next_chunk, prefetch, stopped
 from .closure_state import (
@@ -33,9 +32,8 @@ from .closure_state import (
     record,
 )
 from .compile import device, inlined
-from .mxv import product
 from .operands import Array
-from .types import overload_for, position, put, value_at
+from .types import by_types, is_none, position, product, put, value_at
 
 # Entries that a thread collects before it reserves space in the shared queue.
 BUFFER = 2048
@@ -55,38 +53,16 @@ def scratch(threads: int, rows: tuple[Array, Array], origins: bool, places: bool
     )
 
 
-def own(buffers, t):
-    """Return the buffer of thread t; None without buffers."""
-    raise NotImplementedError
-
-
+@inlined
 def origin(origins, p, first):
     """Return the row that the p-th entry is in; where no value depends on it, the first one of the frontier."""
-    raise NotImplementedError
+    return first if origins is None else np.int64(origins[np.uintp(p)])
 
 
-@overload_for(own)
-def _own(buffers, t):
-    if isinstance(buffers, numba_types.NoneType):
-        return lambda buffers, t: None
-    return lambda buffers, t: buffers[t]
-
-
-@overload_for(origin)
-def _origin(origins, p, first):
-    if isinstance(origins, numba_types.NoneType):
-        return lambda origins, p, first: first
-    return lambda origins, p, first: np.int64(origins[np.uintp(p)])
-
-
+@by_types
 def operand(origins, values, k, same):
     """Return the value of row k; `same` where all rows of the frontier have one value."""
-    raise NotImplementedError
-
-
-@overload_for(operand)
-def _operand(origins, values, k, same):
-    if isinstance(origins, numba_types.NoneType):
+    if is_none(origins):
         return lambda origins, values, k, same: same
     return lambda origins, values, k, same: value_at(values, k)
 
@@ -211,7 +187,7 @@ def push_thin(most, rows, mult, values, seen, queue, state, max_steps):
                 w, bit = np.uintp(o) >> np.uintp(5), np.uint32(1) << np.uint32(o & 31)
                 if seen[w] & bit == 0:
                     seen[w] |= bit
-                    put(values, o, product(mult, True, value_at(avals, p), x, o, k))
+                    put(values, o, product(mult, True, value_at(avals, p), x, o, k, 0))
                     queue[np.uintp(base + found)] = o
                     first = o if found == 0 else first
                     last = o
@@ -298,7 +274,7 @@ def _finish(rows, mult, values, listed, first, last, lead, origins, places):
     for e in range(first, last):
         o, k = position(listed, e), origin(origins, e - first, lead)
         a = value_at(avals, origin(places, e - first, 0))
-        put(values, o, product(mult, True, a, operand(origins, values, k, same), o, k))
+        put(values, o, product(mult, True, a, operand(origins, values, k, same), o, k, 0))
         p, end = np.int64(indptr[np.uintp(o)]), np.int64(indptr[np.uintp(o + 1)])
         edges += end - p
         prefetch(indices, p)

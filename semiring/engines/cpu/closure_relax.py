@@ -25,9 +25,8 @@ from .closure_state import (
 )
 from .compile import device, kernel
 from .jobs import close_job, dismiss, join_job, leave_job, open_job
-from .mxv import product
 from .rows import lower_bound
-from .types import combine, position, put, value_at
+from .types import combine, position, product, put, value_at
 
 # The kinds of job.
 _RELAX, _COUNT, _LIST = range(3)
@@ -155,7 +154,7 @@ def _relax(control, part, parts, listing, rows, operators, values, parents, seen
             if o >= last:
                 break
             w, bit = o >> 5, np.uint32(1) << np.uint32(o & 31)
-            new = product(mult, True, value_at(avals, p), x, o, k)
+            new = product(mult, True, value_at(avals, p), x, o, k, 0)
             p += 1
             if seen[w] & bit:
                 old = values[o]

@@ -7,7 +7,6 @@ instead of branching on them: a mispredicted branch costs more than several step
 from __future__ import annotations
 
 import numpy as np
-from numba.core import types as numba_types
 
 from ...formats import CSR, Pattern, index_dtype
 from ..iso_results import cast_value, ewise_value
@@ -83,7 +82,7 @@ def _intersect_rows(
         for _ in range(equal_run(a_indices, p, p_end, b_indices, r, r_end)):
             j = np.int64(a_indices[p])
             indices[slot] = j
-            put(made, slot, combined(op, value_at(avals, p), value_at(bvals, r), i, j))
+            put(made, slot, call(op, value_at(avals, p), value_at(bvals, r), i, j, i, j))
             slot += 1
             p += 1
             r += 1
@@ -104,7 +103,7 @@ def _intersect_rows(
                 x, y = matches[m, 0], matches[m, 1]
                 j = np.int64(a_indices[x])
                 indices[slot] = j
-                put(made, slot, combined(op, value_at(avals, x), value_at(bvals, y), i, j))
+                put(made, slot, call(op, value_at(avals, x), value_at(bvals, y), i, j, i, j))
                 slot += 1
 
 
@@ -134,7 +133,7 @@ def _unite_rows(
         for _ in range(equal_run(a_indices, p, p_end, b_indices, r, r_end) if p < p_end and r < r_end else 0):
             j = np.int64(a_indices[p])
             indices[slot] = j
-            put(made, slot, combined(op, value_at(avals, p), value_at(bvals, r), i, j))
+            put(made, slot, call(op, value_at(avals, p), value_at(bvals, r), i, j, i, j))
             slot += 1
             p += 1
             r += 1
@@ -144,7 +143,7 @@ def _unite_rows(
             first = min(j, k)
             indices[np.uintp(slot)] = first
             if j == k:
-                put(made, slot, combined(op, x, y, i, np.int64(first)))
+                put(made, slot, call(op, x, y, i, np.int64(first), i, np.int64(first)))
             elif j < k:
                 put(made, slot, left_alone(op, x, beta, i, np.int64(first)))
             else:
@@ -162,37 +161,17 @@ def _unite_rows(
             slot += 1
 
 
-def combined(op, x, y, i, j):
-    """op(x, y) at (i, j); None without an operator."""
-    raise NotImplementedError
-
-
-@types.overload_for(combined)
-def _combined_for(op, x, y, i, j):
-    if not isinstance(op, types.OperatorType):
-        return lambda op, x, y, i, j: None
-    return lambda op, x, y, i, j: call(op, x, y, i, j, i, j)
-
-
+@types.by_types
 def left_alone(op, x, beta, i, j):
     """op(x, beta) at (i, j); without beta, x as a result of op."""
-    raise NotImplementedError
-
-
-@types.overload_for(left_alone)
-def _left_for(op, x, beta, i, j):
-    if isinstance(beta, numba_types.NoneType):
+    if types.is_none(beta):
         return lambda op, x, beta, i, j: converted(op, x)
     return lambda op, x, beta, i, j: call(op, x, beta, i, j, i, j)
 
 
+@types.by_types
 def right_alone(op, alpha, y, i, j):
     """op(alpha, y) at (i, j); without alpha, y as a result of op."""
-    raise NotImplementedError
-
-
-@types.overload_for(right_alone)
-def _right_for(op, alpha, y, i, j):
-    if isinstance(alpha, numba_types.NoneType):
+    if types.is_none(alpha):
         return lambda op, alpha, y, i, j: converted(op, y)
     return lambda op, alpha, y, i, j: call(op, alpha, y, i, j, i, j)

@@ -19,12 +19,12 @@ from ..registry import ROWS_OR_SLOTS, implements
 from ..spec import Ewise
 from . import types
 from .compile import kernel
-from .ewise_matrix import combined, left_alone, right_alone
+from .ewise_matrix import left_alone, right_alone
 from .operands import kernel_array, values_of
 from .rows import lower_bound, share
 from .select import kept_rows, mask_pattern
 from .threads import parts_for, run, total
-from .types import present, put, value_at
+from .types import call, present, put, value_at
 
 # Entries that a merge visits in the time of a listed position (reasoned: two searches in rows of a thousand entries).
 _MERGED = 8
@@ -175,7 +175,7 @@ def _at_slots(
             if not found[p]:
                 continue
             if x >= 0 and y >= 0:
-                put(made, p, combined(op, value_at(avals, x), value_at(bvals, y), i, j))
+                put(made, p, call(op, value_at(avals, x), value_at(bvals, y), i, j, i, j))
             elif intersect or (x < 0 and y < 0):
                 found[p] = False
                 continue

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from numba.core import types as numba_types
 
 from ...formats import CSR, Pattern, index_dtype
 from ...memory.allocation import require
@@ -66,7 +65,7 @@ def _write(
             for offset in range(count):
                 column = np.int64(b_indices[s + offset])
                 indices[p + offset] = j * b_ncols + column
-                put(values, p + offset, _combined(op, x, value_at(bvals, s + offset), i, j, k, column))
+                put(values, p + offset, call(op, x, value_at(bvals, s + offset), i, j, k, column))
             p += count
             r += 1
             s = first
@@ -74,15 +73,3 @@ def _write(
         k += 1
         if k == b_nrows:
             i, k = i + 1, 0
-
-
-def _combined(op, x, y, i, j, k, l):
-    """Return op(x, y) for x at (i, j) and y at (k, l); None without an operator."""
-    raise NotImplementedError
-
-
-@types.overload_for(_combined)
-def _choose_combined(op, x, y, i, j, k, l):
-    if isinstance(op, numba_types.NoneType):
-        return lambda op, x, y, i, j, k, l: None
-    return lambda op, x, y, i, j, k, l: call(op, x, y, i, j, k, l)

@@ -15,7 +15,6 @@ import functools
 from typing import Any
 
 import numpy as np
-from numba.core import types as numba_types
 
 from ...formats import CSR, Array, BitmapPattern, Pattern, index_dtype, is_bitmap, structure_only, uncompressed_pattern
 from ...formats.csr import empty_csr
@@ -42,13 +41,13 @@ from .mxm_bits import (
     set_structure,
     words_of,
 )
-from .mxm_dot import dot_products, term
+from .mxm_dot import dot_products
 from .mxm_work import products_before
 from .operands import bits_of, kernel_array, rows_of, values_of
 from .rows import share, sort_range
 from .select import mask_pattern
 from .threads import parts_for, run, threads_for
-from .types import combine, position, present, put, stops, value_at
+from .types import combine, position, present, product, put, row_at, stops, value_at
 
 # What a mask admits: everything, all but its entries (listed, or as bits of all positions), or its entries.
 _OPEN, _OUTSIDE, _OUTSIDE_BITS, _INSIDE = 0, 1, 2, 3
@@ -330,7 +329,7 @@ def _multiply(
     placed: rows have space from ``indptr[i]`` to ``indptr[i + 1]``; else `ends` is a view of `indptr`, and one thread
     writes row after row.
     """
-    mark, listed, total, word = marks[t], lists[t], _row_of(totals, t), bits[t]
+    mark, listed, total, word = marks[t], lists[t], row_at(totals, t), bits[t]
     chunks = threads * _CHUNKS_PER_THREAD if threads > 1 else 1
     while True:
         chunk = next_chunk(control)
@@ -362,13 +361,13 @@ def _multiply(
                         for r in range(b_indptr[k], b_indptr[k + 1]):
                             j = b_indices[r]
                             at = position(columns, np.int64(j))
-                            product = term(mult, x, value_at(bvals, r), np.int64(i), np.int64(k), at)
+                            z = product(mult, None, x, value_at(bvals, r), np.int64(i), np.int64(k), at)
                             if start is not None:
-                                put(total, j, combine(add, value_at(total, j), product))
+                                put(total, j, combine(add, value_at(total, j), z))
                             else:
                                 is_next = mark[j] == met
                                 mark[j] = met
-                                put(total, j, combine(add, value_at(total, j), product) if is_next else product)
+                                put(total, j, combine(add, value_at(total, j), z) if is_next else z)
                     for s in range(slot, end):
                         put(made, s, value_at(total, indices[s]))
                 continue
@@ -389,8 +388,8 @@ def _multiply(
                         so_far = value_at(total, j)
                         if not stops(add, so_far):
                             at = position(columns, np.int64(j))
-                            product = term(mult, x, value_at(bvals, r), np.int64(i), np.int64(k), at)
-                            put(total, j, combine(add, so_far, product))
+                            z = product(mult, None, x, value_at(bvals, r), np.int64(i), np.int64(k), at)
+                            put(total, j, combine(add, so_far, z))
                     elif (state == listing) == (mode == _INSIDE):
                         if mode == _OUTSIDE_BITS and present(m_bits, np.int64(i) * ncols + j):
                             mark[j] = listing
@@ -399,7 +398,7 @@ def _multiply(
                         listed[found] = j
                         found += 1
                         at = position(columns, np.int64(j))
-                        put(total, j, term(mult, x, value_at(bvals, r), np.int64(i), np.int64(k), at))
+                        put(total, j, product(mult, None, x, value_at(bvals, r), np.int64(i), np.int64(k), at))
             if mode == _INSIDE:
                 for m in range(m_indptr[i], m_indptr[i + 1]):  # the row of the mask is sorted
                     j = m_indices[m]
@@ -415,15 +414,3 @@ def _multiply(
                 put(made, slot, value_at(total, listed[s]))
                 slot += 1
             ends[i] = slot
-
-
-def _row_of(array, t):
-    """Return array[t], or None where there is no array."""
-    raise NotImplementedError
-
-
-@types.overload_for(_row_of)
-def _choose_row(array, t):
-    if isinstance(array, numba_types.NoneType):
-        return lambda array, t: None
-    return lambda array, t: array[t]

@@ -11,7 +11,6 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba.core import types as numba_types
 
 from ...exceptions import OutOfMemory
 from ...formats import CSR, Array, Pattern
@@ -28,7 +27,7 @@ from .operands import kernel_array, rows_of, values_of
 from .rows import lower_bound, share
 from .select import kept_rows
 from .threads import run, threads_for
-from .types import call, combine, converted, put, stops, value_at
+from .types import combine, converted, product, put, stops, value_at
 
 __all__ = [
     "CHUNKS_PER_THREAD",
@@ -38,7 +37,6 @@ __all__ = [
     "entry",
     "leave",
     "scratch",
-    "term",
 ]
 
 CHUNKS_PER_THREAD = 32
@@ -221,25 +219,19 @@ def between(indices, begin, end, low, high):
     return first, last
 
 
+@types.by_types
 def dot(add, mult, values, columns, mark, place, reads_a, i, j):
     """Return whether row i of A and row j of B' have a column in common, and the sum of the products.
 
     values: those of A and B', or None.  columns: the columns of A and the range of row i, then the same of B' and j.
     mark, place: of row i.
     """
-    raise NotImplementedError
-
-
-@types.overload_for(dot)
-def _choose_dot(add, mult, values, columns, mark, place, reads_a, i, j):
-    if isinstance(mult, numba_types.NoneType):
+    if types.is_none(mult):
         return _any_common
-    return _counted if not mult.expr.uses and not add.terminal else _summed
+    return _summed if mult.expr.uses or add.terminal else _counted
 
 
-def _summed(
-    add: Any, mult: Any, values: Any, columns: Any, mark: Any, place: Any, reads_a: bool, i: Any, j: Any
-) -> Any:
+def _summed(add, mult, values, columns, mark, place, reads_a, i, j):
     a_indices, begin, end, t_indices, first, last = columns
     avals, bvals = values
     hit, total = False, converted(add, 0)
@@ -248,8 +240,8 @@ def _summed(
             k = a_indices[p]
             r = lower_bound(t_indices, first, last, k)
             if r < last and t_indices[r] == k:
-                product = term(mult, value_at(avals, p), value_at(bvals, r), i, np.int64(k), j)
-                total = combine(add, total, product) if hit else product
+                z = product(mult, None, value_at(avals, p), value_at(bvals, r), i, np.int64(k), j)
+                total = combine(add, total, z) if hit else z
                 hit = True
                 if stops(add, total):
                     break
@@ -258,19 +250,17 @@ def _summed(
             k = value_at(t_indices, r)
             if value_at(mark, k):
                 at = value_at(place, k) if reads_a else begin
-                product = term(mult, value_at(avals, at), value_at(bvals, r), i, np.int64(k), j)
-                total = combine(add, total, product) if hit else product
+                z = product(mult, None, value_at(avals, at), value_at(bvals, r), i, np.int64(k), j)
+                total = combine(add, total, z) if hit else z
                 hit = True
                 if stops(add, total):
                     break
     return hit, total
 
 
-def _counted(
-    add: Any, mult: Any, values: Any, columns: Any, mark: Any, place: Any, reads_a: bool, i: Any, j: Any
-) -> Any:
+def _counted(add, mult, values, columns, mark, place, reads_a, i, j):
     """Sum products of one value: their number is counted without branches, then the value is doubled."""
-    total = power = term(mult, None, None, i, i, j)
+    total = power = product(mult, None, None, None, i, i, j)
     count = left = common(columns, mark)
     while left and left & 1 == 0:
         power = combine(add, power, power)
@@ -285,9 +275,7 @@ def _counted(
     return count != 0, total
 
 
-def _any_common(
-    add: Any, mult: Any, values: Any, columns: Any, mark: Any, place: Any, reads_a: bool, i: Any, j: Any
-) -> Any:
+def _any_common(add, mult, values, columns, mark, place, reads_a, i, j):
     _, begin, end, t_indices, first, last = columns
     if last - first > SWAP * (end - begin):
         return common(columns, mark) != 0, None
@@ -310,15 +298,3 @@ def common(columns, mark):
         for r in range(first, last):
             count += value_at(mark, value_at(t_indices, r))
     return count
-
-
-def term(mult, x, y, i, k, j):
-    """Return the product of x at (i, k) and y at (k, j); None without an operator."""
-    raise NotImplementedError
-
-
-@types.overload_for(term)
-def _choose_term(mult, x, y, i, k, j):
-    if isinstance(mult, numba_types.NoneType):
-        return lambda mult, x, y, i, k, j: None
-    return lambda mult, x, y, i, k, j: call(mult, x, y, i, k, k, j)

@@ -17,10 +17,10 @@ from ...operators.types import TypedSemiring
 from . import types
 from .atomics import next_chunk, stopped
 from .compile import device, kernel, reassociated
-from .mxm_full_rows import operators_of, term
+from .mxm_full_rows import operators_of
 from .operands import kernel_array
 from .threads import run, threads_for
-from .types import combine, position, put, stops, value_at
+from .types import combine, position, product, put, stops, value_at
 
 __all__ = ["dot_values"]
 
@@ -75,13 +75,9 @@ def _dots(t, threads, control, indptr, indices, a_ranks, b_ranks, avals, bvals, 
             put(made, m, _dot(add, mult, avals, bvals, a, b, width, columns, np.int64(i), j))
 
 
+@types.by_types
 def _dot(add, mult, avals, bvals, a, b, width, columns, i, j):
     """Return the sum of the products of the values from a and from b on; by the method that suits the operators."""
-    raise NotImplementedError
-
-
-@types.overload_for(_dot)
-def _choose_dot(add, mult, avals, bvals, a, b, width, columns, i, j):
     method = _in_order
     if np.dtype(add.result).kind == "f":
         # Sums of products or of operands may be added in any order: none loses digits that another order would keep.
@@ -92,17 +88,15 @@ def _choose_dot(add, mult, avals, bvals, a, b, width, columns, i, j):
     )
 
 
-def _one_after_another(
-    add: Any, mult: Any, avals: Any, bvals: Any, a: int, b: int, width: int, columns: Any, i: int, j: int
-) -> Any:
+def _one_after_another(add, mult, avals, bvals, a, b, width, columns, i, j):
     """Add the products in one loop, which the compiler vectorizes if it may reorder them."""
-    total = term(mult, None, value_at(avals, a), value_at(bvals, b), i, position(columns, 0), j)
+    total = product(mult, None, value_at(avals, a), value_at(bvals, b), i, position(columns, 0), j)
     k = 1
     while k < width and not stops(add, total):
         end = min(k + _TESTED, width)
         for p in range(k, end):
             x, y = value_at(avals, a + p), value_at(bvals, b + p)
-            total = combine(add, total, term(mult, None, x, y, i, position(columns, p), j))
+            total = combine(add, total, product(mult, None, x, y, i, position(columns, p), j))
         k = end
     return total
 
@@ -116,24 +110,24 @@ def _by_fours(add, mult, avals, bvals, a, b, width, columns, i, j):
     """Add the products to four partial results in turns."""
     if width < 8:
         return _in_order(add, mult, avals, bvals, a, b, width, columns, i, j)
-    s0 = term(mult, None, value_at(avals, a), value_at(bvals, b), i, position(columns, 0), j)
-    s1 = term(mult, None, value_at(avals, a + 1), value_at(bvals, b + 1), i, position(columns, 1), j)
-    s2 = term(mult, None, value_at(avals, a + 2), value_at(bvals, b + 2), i, position(columns, 2), j)
-    s3 = term(mult, None, value_at(avals, a + 3), value_at(bvals, b + 3), i, position(columns, 3), j)
+    s0 = product(mult, None, value_at(avals, a), value_at(bvals, b), i, position(columns, 0), j)
+    s1 = product(mult, None, value_at(avals, a + 1), value_at(bvals, b + 1), i, position(columns, 1), j)
+    s2 = product(mult, None, value_at(avals, a + 2), value_at(bvals, b + 2), i, position(columns, 2), j)
+    s3 = product(mult, None, value_at(avals, a + 3), value_at(bvals, b + 3), i, position(columns, 3), j)
     k = 4
     while k + 4 <= width and not stops(add, s0):
         x, y = value_at(avals, a + k), value_at(bvals, b + k)
-        s0 = combine(add, s0, term(mult, None, x, y, i, position(columns, k), j))
+        s0 = combine(add, s0, product(mult, None, x, y, i, position(columns, k), j))
         x, y = value_at(avals, a + k + 1), value_at(bvals, b + k + 1)
-        s1 = combine(add, s1, term(mult, None, x, y, i, position(columns, k + 1), j))
+        s1 = combine(add, s1, product(mult, None, x, y, i, position(columns, k + 1), j))
         x, y = value_at(avals, a + k + 2), value_at(bvals, b + k + 2)
-        s2 = combine(add, s2, term(mult, None, x, y, i, position(columns, k + 2), j))
+        s2 = combine(add, s2, product(mult, None, x, y, i, position(columns, k + 2), j))
         x, y = value_at(avals, a + k + 3), value_at(bvals, b + k + 3)
-        s3 = combine(add, s3, term(mult, None, x, y, i, position(columns, k + 3), j))
+        s3 = combine(add, s3, product(mult, None, x, y, i, position(columns, k + 3), j))
         k += 4
     total = combine(add, combine(add, s0, s1), combine(add, s2, s3))
     while k < width and not stops(add, total):
         x, y = value_at(avals, a + k), value_at(bvals, b + k)
-        total = combine(add, total, term(mult, None, x, y, i, position(columns, k), j))
+        total = combine(add, total, product(mult, None, x, y, i, position(columns, k), j))
         k += 1
     return total

@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba.core import types as numba_types
 
 from ...formats import CSR, Array, Pattern, structure_only, uncompressed_pattern
 from ...formats.csr import empty_csr
@@ -21,15 +20,14 @@ from ..operands import Mask, simplified
 from ..recording import note
 from ..registry import WITH_FULL, implements
 from ..spec import Keep, Mxm
-from . import types
 from .atomics import next_chunk, stopped
-from .compile import kernel
+from .compile import inlined, kernel
 from .mxm_full import by_transposes, gives_full, reads_full, stored_rows
-from .mxm_full_rows import COLUMNS_PER_ENTRY, operators_of, row_products, term
+from .mxm_full_rows import COLUMNS_PER_ENTRY, operators_of, row_products
 from .operands import kernel_array, rows_of, values_of
 from .select import keep, kept_rows, mask_pattern
 from .threads import run, threads_for
-from .types import combine, position, put, stops, value_at
+from .types import combine, position, product, put, stops, value_at
 
 _CHUNKS_PER_THREAD = 32
 # Entries (less one, a power of two) between two checks for an abort.
@@ -125,16 +123,10 @@ def _entry_values(entries: Pattern, sides: _Sides, semiring: TypedSemiring, visi
     return made
 
 
+@inlined
 def _full_slot(flip, ranks, k, other, width):
     """Return the position of the value of the full matrix at (k, other); at (other, k) under `flip`."""
-    raise NotImplementedError
-
-
-@types.overload_for(_full_slot)
-def _choose_slot(flip, ranks, k, other, width):
-    if isinstance(flip, numba_types.NoneType):
-        return lambda flip, ranks, k, other, width: position(ranks, k) * width + other
-    return lambda flip, ranks, k, other, width: position(ranks, other) * width + k
+    return position(ranks, k) * width + other if flip is None else position(ranks, other) * width + k
 
 
 @kernel
@@ -157,11 +149,11 @@ def _sums(t, threads, control, indptr, indices, s_indptr, s_indices, svals, fval
             p, end = np.int64(s_indptr[row]), np.int64(s_indptr[row + 1])
             k = np.int64(s_indices[p])
             y = value_at(fvals, _full_slot(flip, ranks, k, other, width))
-            total = term(mult, flip, value_at(svals, p), y, row, k, other)
+            total = product(mult, flip, value_at(svals, p), y, row, k, other)
             p += 1
             while p < end and not stops(add, total):
                 k = np.int64(s_indices[p])
                 y = value_at(fvals, _full_slot(flip, ranks, k, other, width))
-                total = combine(add, total, term(mult, flip, value_at(svals, p), y, row, k, other))
+                total = combine(add, total, product(mult, flip, value_at(svals, p), y, row, k, other))
                 p += 1
             put(made, m, total)

@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba.core import types as numba_types
 
 from ...formats import CSR, Array, FullPattern
 from ...formats.full import full_rows
@@ -25,9 +24,9 @@ from .rows import share
 from .select import kept_rows
 from .threads import run, threads_for
 from .tuning import COLUMNS, LEAST_COLUMNS
-from .types import call, combine, position, put, stops, value_at
+from .types import combine, position, product, put, stops, value_at
 
-__all__ = ["COLUMNS_PER_ENTRY", "operators_of", "row_products", "term"]
+__all__ = ["COLUMNS_PER_ENTRY", "operators_of", "row_products"]
 
 _CHUNKS_PER_THREAD = 32
 # Columns whose products take the time of an entry visited (reasoned: a vector instruction for 4 to 16 of them).
@@ -79,18 +78,6 @@ def operators_of(semiring: TypedSemiring, *, flip: bool = False) -> tuple[Any, A
     uses = semiring.mult.uses
     read = "x" in uses, "y" in uses
     return (types.monoid(semiring.add), types.binary(semiring.mult), *(read[::-1] if flip else read))
-
-
-def term(mult, flip, x, y, i, k, j):
-    """Return the product of x at (i, k) and y at (k, j); with `flip` that of y at (j, k) and x at (k, i)."""
-    raise NotImplementedError
-
-
-@types.overload_for(term)
-def _choose_term(mult, flip, x, y, i, k, j):
-    if isinstance(flip, numba_types.NoneType):
-        return lambda mult, flip, x, y, i, k, j: call(mult, x, y, i, k, k, j)
-    return lambda mult, flip, x, y, i, k, j: call(mult, y, x, j, k, k, i)
 
 
 @device
@@ -146,7 +133,7 @@ def _add_rows(
             k0, x0 = position(a_indices, p), value_at(avals, p)
             b0 = _start(b_indptr, k0, every_row, width)
             for j in range(low, high):
-                put(made, c + j, term(mult, flip, x0, value_at(bvals, b0 + j), row, k0, j))
+                put(made, c + j, product(mult, flip, x0, value_at(bvals, b0 + j), row, k0, j))
             p += 1
             while p < end and not _settled(add, made, c + low, c + high):
                 k0, x0 = position(a_indices, p), value_at(avals, p)
@@ -154,7 +141,7 @@ def _add_rows(
                 if end - p < 4:
                     for j in range(low, high):
                         total = combine(
-                            add, value_at(made, c + j), term(mult, flip, x0, value_at(bvals, b0 + j), row, k0, j)
+                            add, value_at(made, c + j), product(mult, flip, x0, value_at(bvals, b0 + j), row, k0, j)
                         )
                         put(made, c + j, total)
                     p += 1
@@ -167,9 +154,9 @@ def _add_rows(
                 b3 = _start(b_indptr, k3, every_row, width)
                 for j in range(low, high):
                     total = value_at(made, c + j)
-                    total = combine(add, total, term(mult, flip, x0, value_at(bvals, b0 + j), row, k0, j))
-                    total = combine(add, total, term(mult, flip, x1, value_at(bvals, b1 + j), row, k1, j))
-                    total = combine(add, total, term(mult, flip, x2, value_at(bvals, b2 + j), row, k2, j))
-                    total = combine(add, total, term(mult, flip, x3, value_at(bvals, b3 + j), row, k3, j))
+                    total = combine(add, total, product(mult, flip, x0, value_at(bvals, b0 + j), row, k0, j))
+                    total = combine(add, total, product(mult, flip, x1, value_at(bvals, b1 + j), row, k1, j))
+                    total = combine(add, total, product(mult, flip, x2, value_at(bvals, b2 + j), row, k2, j))
+                    total = combine(add, total, product(mult, flip, x3, value_at(bvals, b3 + j), row, k3, j))
                     put(made, c + j, total)
                 p += 4

@@ -13,7 +13,6 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba.core import types as numba_types
 
 from ...formats import CSR, Array, Full, IndexList, Pattern, VectorStore
 from ...formats.records import tuple_of
@@ -37,7 +36,7 @@ from .operands import kernel_array, rows_of, values_of
 from .rows import lower_bound, share_words
 from .threads import assisted, parts_for, run, threads_for, total
 from .tuning import COSTS, COUNTED_SHARE
-from .types import call, combine, position, present, put, stops, value_at
+from .types import combine, position, present, product, put, stops, value_at
 from .write import written_slots
 
 _CHUNKS_PER_THREAD = 16
@@ -243,20 +242,6 @@ def _pushed_to_few(q: Mxv, u: IndexList, a: CSR) -> IndexList:
     return IndexList(q.nout, found.dtype, columns[found.indices], found.values, found.iso)
 
 
-def product(mult, flip, a, u, o, k):
-    """Return the product of matrix value a at (o, k) and vector value u at k; None without an operator."""
-    raise NotImplementedError
-
-
-@types.overload_for(product)
-def _product(mult, flip, a, u, o, k):
-    if isinstance(mult, numba_types.NoneType):
-        return lambda mult, flip, a, u, o, k: None
-    if isinstance(flip, numba_types.NoneType):
-        return lambda mult, flip, a, u, o, k: call(mult, a, u, o, k, k, np.int64(0))
-    return lambda mult, flip, a, u, o, k: call(mult, u, a, np.int64(0), k, k, o)
-
-
 @kernel
 def _pull(
     t, threads, control, indptr, indices, avals, words, uvals, mask, add, mult, flip, out_words, out_values, counts
@@ -288,13 +273,13 @@ def _pull(
                 if p == end:
                     continue
                 k = position(indices, p)
-                total = product(mult, flip, value_at(avals, p), value_at(uvals, k), np.int64(i), k)
+                total = product(mult, flip, value_at(avals, p), value_at(uvals, k), np.int64(i), k, 0)
                 p += 1
                 while p < end and not stops(add, total):
                     prefetch(uvals, position(indices, min(p + _AHEAD, last)))
                     k = position(indices, p)
                     if present(words, k):
-                        term = product(mult, flip, value_at(avals, p), value_at(uvals, k), np.int64(i), k)
+                        term = product(mult, flip, value_at(avals, p), value_at(uvals, k), np.int64(i), k, 0)
                         total = combine(add, total, term)
                     p += 1
                 found |= bit
@@ -357,11 +342,11 @@ def _push(
                 if out_words[w] & bit == 0:
                     out_words[w] |= bit
                     count += 1
-                    put(out_values, base + o, product(mult, flip, value_at(avals, p), u, o, k))
+                    put(out_values, base + o, product(mult, flip, value_at(avals, p), u, o, k, 0))
                 else:
                     total = value_at(out_values, base + o)
                     if not stops(add, total):
-                        term = product(mult, flip, value_at(avals, p), u, o, k)
+                        term = product(mult, flip, value_at(avals, p), u, o, k, 0)
                         put(out_values, base + o, combine(add, total, term))
             p += 1
     counts[t] = count

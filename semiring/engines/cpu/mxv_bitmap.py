@@ -17,10 +17,10 @@ from . import presence
 from .atomics import bit_count, stopped
 from .bits import trailing_zeros
 from .compile import device, kernel
-from .mxv import product, product_plan
+from .mxv import product_plan
 from .operands import values_of
 from .threads import parts_for, run, total
-from .types import combine, present, put, stops, value_at
+from .types import combine, present, product, put, stops, value_at
 
 # Rows (less one, a power of two) between two checks for an abort.
 _POLLED = (1 << 10) - 1
@@ -91,7 +91,7 @@ def _by_row(t, threads, control, bits, avals, uwords, uvals, add, mult, flip, ni
             p = _first(bits, uwords, base, end)
             if p == end:
                 continue
-            total = product(mult, flip, value_at(avals, p), value_at(uvals, p - base), np.int64(o), p - base)
+            total = product(mult, flip, value_at(avals, p), value_at(uvals, p - base), np.int64(o), p - base, 0)
             p += 1
             while p < end and not stops(add, total):
                 word = _word(bits, p, end)
@@ -100,7 +100,7 @@ def _by_row(t, threads, control, bits, avals, uwords, uvals, add, mult, flip, ni
                     word &= word - np.uint64(1)
                     k = q - base
                     if present(uwords, k):
-                        term = product(mult, flip, value_at(avals, q), value_at(uvals, k), np.int64(o), k)
+                        term = product(mult, flip, value_at(avals, q), value_at(uvals, k), np.int64(o), k, 0)
                         total = combine(add, total, term)
                 p = ((p >> 5) + 1) << 5
             put(made, o, total)
@@ -129,11 +129,11 @@ def _by_column(t, threads, control, bits, avals, uwords, uvals, add, mult, flip,
             while here != 0:
                 o = np.int64(w << 5) + trailing_zeros(here)
                 here &= here - np.uint64(1)
-                put(made, o, product(mult, flip, value_at(avals, base + o), y, o, np.int64(k)))
+                put(made, o, product(mult, flip, value_at(avals, base + o), y, o, np.int64(k), 0))
             while again != 0:
                 o = np.int64(w << 5) + trailing_zeros(again)
                 again &= again - np.uint64(1)
-                made[o] = combine(add, made[o], product(mult, flip, value_at(avals, base + o), y, o, np.int64(k)))
+                made[o] = combine(add, made[o], product(mult, flip, value_at(avals, base + o), y, o, np.int64(k), 0))
     for w in range(first, last):
         count += bit_count(words[w])
     counts[t] = count

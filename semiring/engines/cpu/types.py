@@ -10,7 +10,7 @@ where values are not read; presence words, or None where all entries are present
 
 from __future__ import annotations
 
-import inspect
+import functools
 import math
 import operator
 from typing import TYPE_CHECKING, Any
@@ -24,6 +24,7 @@ from ...dtypes import INT64, is_record
 from ...dtypes import name as name_of
 from ...operators.expression import Expression
 from ...record_types import leaves, parsed, spelled, view
+from .compile import inlined
 from .scalar import cast_text, scalar_function
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ class OperatorType(types.Type):
         formal = dict(self.arguments)
         found = {}
         for name, (arg, numba_type) in actual.items():
-            if not isinstance(numba_type, types.NoneType):
+            if not is_none(numba_type):
                 target = parsed(formal.get(name, "int64"))
                 # A record is a tuple of its leaves, and is never cast.
                 found[name] = arg, target if _is_record(numba_type) else _dtype(numba_type), target
@@ -145,6 +146,11 @@ def _constant(value: np.generic) -> str:
     return f"np.{value.dtype.name}({real!r})" if value.dtype.kind != "b" else repr(real)
 
 
+def is_none(numba_type: Any) -> bool:
+    """Return whether an argument of this type is None."""
+    return isinstance(numba_type, types.NoneType)
+
+
 def _is_record(numba_type: Any) -> bool:
     return isinstance(numba_type, (types.Record, types.BaseTuple))
 
@@ -156,101 +162,51 @@ def _dtype(numba_type: Any) -> np.dtype[Any]:
 
 
 def overload_for(function: Any, **options: Any) -> Any:
-    """Apply numba's `overload`: the decorated function chooses code for `function` by its argument types."""
+    """Apply numba's `overload`: the decorated function returns what is compiled for `function`, by argument types."""
+    settings: Any = {"error_model": "numpy", "nogil": True} | options
+    return overload(function, jit_options=settings)
 
-    def register(choose: Any) -> Any:
-        def unannotated(*args: Any) -> Any:
-            made = choose(*args)
-            if made is not None:
-                made.__annotations__ = {}
-            return made
 
-        # numba compares the signatures of chooser and chosen, annotations included.
-        unannotated.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
-            [p.replace(annotation=inspect.Parameter.empty) for p in inspect.signature(choose).parameters.values()]
-        )
-        settings: Any = {"error_model": "numpy", "nogil": True} | options
-        overload(function, jit_options=settings)(unannotated)
-        return choose
+def by_types(choose: Any) -> Any:
+    """Decorate a function of kernels that returns, for the types of its arguments, the function to compile instead.
 
-    return register
+    Unlike what is compiled for `compile.device`, that is compiled for each caller with the caller's `fastmath`.
+    """
+
+    @functools.wraps(choose)
+    def chosen(*args: Any) -> Any:
+        raise NotImplementedError
+
+    overload_for(chosen)(choose)
+    return chosen
 
 
 # The functions below are for kernels; Python never calls them, and numba replaces them.  Subscripts are unsigned:
 # numba then omits the test for negative ones, which slows inner loops.
 
 
+@by_types
 def call(op, x, y, xi, xj, yi, yj):
-    """op(x, y) with the positions of both, of the operator's result type."""
-    raise NotImplementedError
-
-
-def call_at(op, x, i, j, k):
-    """op(x) at row i and column j with thunk k, of the operator's result type."""
-    raise NotImplementedError
-
-
-def combine(add, a, b):
-    """Return a (+) b of a monoid or of an operator that reads values only; without an operator, b."""
-    raise NotImplementedError
-
-
-def accumulate(add, a, b):
-    """Return a (+) b as `combine`, in a loop whose steps may be reordered: its floating sums are vectorized."""
-    raise NotImplementedError
-
-
-def stops(add, a):
-    """Return whether no further operand of the monoid changes `a`."""
-    raise NotImplementedError
-
-
-def value_at(values, p):
-    """Return the value at p: of an array, the iso value, or None where values are not read."""
-    raise NotImplementedError
-
-
-def put(values, p, value):
-    """values[p] = value, where there are values."""
-    raise NotImplementedError
-
-
-def present(words, p):
-    """Return whether bit p is set; True with None for words."""
-    raise NotImplementedError
-
-
-def position(indices, p):
-    """Return the index of the p-th entry: indices[p], or p where there are no indices."""
-    raise NotImplementedError
-
-
-def converted(like, value):
-    """Return `value` cast to the type of `like`: of an array's elements, a scalar, or an operator's result."""
-    raise NotImplementedError
-
-
-def _read_record(add: Any, a: Any, b: Any) -> Any:
-    return value_at(a, 0)
-
-
-@overload_for(call)
-def _call(op, x, y, xi, xj, yi, yj):
+    """op(x, y) with the positions of both, of the operator's result type; None without an operator."""
+    if is_none(op):
+        return lambda op, x, y, xi, xj, yi, yj: None
     given = {"x": ("x", x), "y": ("y", y), "xi": ("xi", xi), "xj": ("xj", xj), "yi": ("yi", yi), "yj": ("yj", yj)}
     return _generated(op, "op, x, y, xi, xj, yi, yj", given)
 
 
-@overload_for(call_at)
-def _call_at(op, x, i, j, k):
+@by_types
+def call_at(op, x, i, j, k):
+    """op(x) at row i and column j with thunk k, of the operator's result type."""
     return _generated(op, "op, x, i, j, k", {"x": ("x", x), "i": ("i", i), "j": ("j", j), "k": ("k", k)})
 
 
-@overload_for(combine)
-def _combine(add, a, b):
-    if isinstance(add, types.NoneType):
+@by_types
+def combine(add, a, b):
+    """Return a (+) b of a monoid or of an operator that reads values only; without an operator, b."""
+    if is_none(add):
         return lambda add, a, b: b
     if add.terminal == "any":
-        return _read_record if isinstance(a, types.Record) else lambda add, a, b: a
+        return (lambda add, a, b: value_at(a, 0)) if isinstance(a, types.Record) else lambda add, a, b: a
     given = dict.fromkeys(("xi", "xj", "yi", "yj"), ("np.int64(0)", types.int64))
     return _generated(add, "add, a, b", {"x": ("a", a), "y": ("b", b)} | given)
 
@@ -261,14 +217,15 @@ def _is_single_operation(add: Any) -> bool:
     return isinstance(add, OperatorType) and (add.expr.is_addition or add.expr.is_multiplication)
 
 
+@by_types
+def accumulate(add, a, b):
+    """Return a (+) b as `combine`, in a loop whose steps may be reordered: its floating sums are vectorized."""
+    return None if _is_single_operation(add) else lambda add, a, b: combine(add, a, b)
+
+
 @overload_for(accumulate, fastmath={"reassoc"})
 def _accumulate_single(add, a, b):
-    return _combine(add, a, b) if _is_single_operation(add) else None
-
-
-@overload_for(accumulate)
-def _accumulate(add, a, b):
-    return None if _is_single_operation(add) else lambda add, a, b: combine(add, a, b)
+    return combine.__wrapped__(add, a, b) if _is_single_operation(add) else None
 
 
 def _generated(op: OperatorType, signature: str, given: dict[str, tuple[str, Any]]) -> Any:
@@ -284,8 +241,9 @@ def _generated(op: OperatorType, signature: str, given: dict[str, tuple[str, Any
     return scalar_function(signature, op.expr, read, parsed(op.result), scope)
 
 
-@overload_for(stops)
-def _stops(add, a):
+@by_types
+def stops(add, a):
+    """Return whether no further operand of the monoid changes `a`."""
     if add.terminal == "any":
         return lambda add, a: True
     if not add.terminal:
@@ -294,9 +252,10 @@ def _stops(add, a):
     return _function("add, a", f"return {value} == {add.terminal}")
 
 
-@overload_for(value_at)
-def _value_at(values, p):
-    if isinstance(values, types.NoneType):
+@by_types
+def value_at(values, p):
+    """Return the value at p: of an array, the iso value, or None where values are not read."""
+    if is_none(values):
         return lambda values, p: None
     if isinstance(values, types.Array):
         if isinstance(values.dtype, types.Record):
@@ -307,9 +266,10 @@ def _value_at(values, p):
     return lambda values, p: values
 
 
-@overload_for(put)
-def _put(values, p, value):
-    if isinstance(values, types.NoneType):
+@by_types
+def put(values, p, value):
+    """values[p] = value, where there are values."""
+    if is_none(values):
         return lambda values, p, value: None
     if isinstance(values.dtype, types.Record):
         stored = leaves(_dtype(values.dtype))
@@ -357,23 +317,39 @@ def _set_record(values, p, value):
     return lambda values, p, value: put(values, p, value)
 
 
-@overload_for(present)
-def _present(words, p):
-    if isinstance(words, types.NoneType):
-        return lambda words, p: True
-    return lambda words, p: (words[np.uintp(p) >> np.uintp(5)] >> np.uint32(p & 31)) & np.uint32(1) != 0
+@inlined
+def present(words, p):
+    """Return whether bit p is set; True with None for words."""
+    return True if words is None else (words[np.uintp(p) >> np.uintp(5)] >> np.uint32(p & 31)) & np.uint32(1) != 0
 
 
-@overload_for(position)
-def _position(indices, p):
-    if isinstance(indices, types.NoneType):
-        return lambda indices, p: np.int64(p)
-    return lambda indices, p: np.int64(indices[np.uintp(p)])
+@inlined
+def position(indices, p):
+    """Return the index of the p-th entry: indices[p], or p where there are no indices."""
+    return np.int64(p) if indices is None else np.int64(indices[np.uintp(p)])
 
 
-@overload_for(converted)
-def _converted(like, value):
-    if isinstance(value, types.NoneType) or isinstance(like, types.NoneType):
+@by_types
+def row_at(array, t):
+    """Return array[t], or None where there is no array."""
+    return (lambda array, t: None) if is_none(array) else lambda array, t: array[t]
+
+
+@by_types
+def product(mult, flip, x, y, i, k, j):
+    """Return the product of x at (i, k) and y at (k, j); with `flip` that of y at (j, k) and x at (k, i).
+
+    None without an operator.  flip: None for no.
+    """
+    if is_none(flip):
+        return lambda mult, flip, x, y, i, k, j: call(mult, x, y, i, k, k, j)
+    return lambda mult, flip, x, y, i, k, j: call(mult, y, x, j, k, k, i)
+
+
+@by_types
+def converted(like, value):
+    """Return `value` cast to the type of `like`: of an array's elements, a scalar, or an operator's result."""
+    if is_none(value) or is_none(like):
         return lambda like, value: None
     if isinstance(like, OperatorType):
         target = parsed(like.result)

@@ -155,13 +155,9 @@ def _merge(t, threads, control, work, offsets, columns, options, counted, accum,
             indptr[row + 1] = slot
 
 
+@types.by_types
 def _accumulated(accum, c, t, i, j):
     """accum(c, t) at (i, j); t without an accumulator."""
-    raise NotImplementedError
-
-
-@types.overload_for(_accumulated)
-def _choose_accumulated(accum, c, t, i, j):
-    if not isinstance(accum, types.OperatorType):
+    if types.is_none(accum):
         return lambda accum, c, t, i, j: t
     return lambda accum, c, t, i, j: call(accum, c, t, i, j, i, j)
