@@ -19,10 +19,10 @@ from ..iso_results import apply_value
 from ..registry import implements
 from ..spec import Apply
 from . import compile_samples
-from .kernel import Kernel, kernel
+from .kernel import Handles, Kernel, kernel
 from .launch import BLOCK, grid, values_of
-from .primitives import entry_form
-from .specialize import constants, indexunary, typedefs
+from .primitives import DENSE, LIST, ROWS, entry_form, form_text
+from .specialize import indexunary, typedefs
 
 
 @implements(Apply, engine="cuda")
@@ -46,8 +46,8 @@ def _plan(form: str, op: TypedIndexUnary, element: np.dtype[Any]) -> Kernel:
     return kernel("apply.cuh", "apply_entries", prologue)
 
 
-def catalog() -> Iterator[compile_samples.Entry]:
-    """Yield (kernel file, prologue): the rows of the catalog for the kernels of this module."""
-    for form, op in product(compile_samples.FORMS, (compile_samples.VALUE, compile_samples.ROW, compile_samples.BAND)):
-        text = typedefs(P=INT64, I=INT32) + constants(FORM=form) + indexunary("function", op)
-        yield "apply.cuh", text + typedefs(A=FP64, K=op.k) + typedefs(Z=op.z)
+def samples() -> Iterator[Handles]:
+    """Yield the kernels of this module for representative types and operators: see `catalog`."""
+    forms = form_text(DENSE, INT32, INT32), form_text(LIST, INT32, INT64), form_text(ROWS, INT64, INT32)
+    for form, op in product(forms, (compile_samples.VALUE, compile_samples.ROW, compile_samples.BAND)):
+        yield _plan(form, op, FP64)

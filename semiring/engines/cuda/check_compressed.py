@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
+from typing import Any
 
 import cupy
 import numpy as np
@@ -15,7 +17,7 @@ from ..registry import ADDRESSABLE, implements
 from ..spec_storage import CheckCompressed
 from . import compile_samples
 from .columns import column_mask, column_types
-from .kernel import kernel
+from .kernel import Handles, Kernel, kernel
 from .launch import BLOCK, grid, read_back
 from .specialize import typedefs
 
@@ -35,16 +37,21 @@ def check_compressed(q: CheckCompressed) -> None:
     if not isinstance(pattern, CompressedPattern):
         return
     check_arrays(pattern)
-    prologue = column_types(pattern) + typedefs(P=pattern.indptr.dtype)
-    _check_offsets(pattern, prologue)
+    _check_offsets(pattern)
     if pattern.nvals:
-        _check_tiles(pattern, prologue)
+        _check_tiles(pattern)
 
 
-def _check_offsets(pattern: CompressedPattern, prologue: str) -> None:
+@functools.cache
+def _kernel(entry: str, columns: str, offset: np.dtype[Any]) -> Kernel:
+    """columns: the part of the prologue that describes the columns of the pattern."""
+    return kernel("check_compressed.cuh", entry, columns + typedefs(P=offset))
+
+
+def _check_offsets(pattern: CompressedPattern) -> None:
     first = cupy.full(2, _NONE, np.uint64)
     ends = cupy.empty(4, np.int64)
-    kernel("check_compressed.cuh", "check_tile_offsets", prologue)(
+    _kernel("check_tile_offsets", column_types(pattern), pattern.indptr.dtype)(
         max(1, grid(max(pattern.nrows, pattern.ntiles))), BLOCK,
         pattern.indptr, pattern.nrows, pattern.at, pattern.ntiles, first, ends,
     )  # fmt: skip
@@ -60,9 +67,9 @@ def _check_offsets(pattern: CompressedPattern, prologue: str) -> None:
             raise InvalidFormat(f"{name}[{k}] is {here}, less than the {before} before it")
 
 
-def _check_tiles(pattern: CompressedPattern, prologue: str) -> None:
+def _check_tiles(pattern: CompressedPattern) -> None:
     first: Array = cupy.full(4, _NONE, np.uint64)
-    kernel("check_compressed.cuh", "check_tiles", prologue)(
+    _kernel("check_tiles", column_types(pattern), pattern.indptr.dtype)(
         grid(32 * -(-pattern.ntiles // _GROUP), 256), 256, pattern.stream, int(pattern.stream.size), pattern.base,
         pattern.at, pattern.indptr, pattern.nrows, pattern.ncols,
         column_mask(pattern.ncols), pattern.nvals, first,
@@ -82,7 +89,7 @@ def _check_tiles(pattern: CompressedPattern, prologue: str) -> None:
         )
 
 
-def catalog() -> Iterator[compile_samples.Entry]:
-    """Yield (kernel file, prologue): the rows of the catalog for the kernels of this module."""
-    for text in compile_samples.codecs():
-        yield "check_compressed.cuh", text
+def samples() -> Iterator[Handles]:
+    """Yield the kernels of this module for representative types and operators: see `catalog`."""
+    for columns, offset in compile_samples.codecs():
+        yield _kernel("check_tile_offsets", columns, offset), _kernel("check_tiles", columns, offset)

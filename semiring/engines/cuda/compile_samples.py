@@ -1,9 +1,9 @@
-"""Operators, semirings, columns and thresholds from which hosts of kernels build the rows of the catalog."""
+"""Operators, semirings and columns for the samples of the kernels that are compiled without a GPU: see `catalog`."""
 
 from __future__ import annotations
 
 from itertools import product
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from ...operators.types import TypedBinary, TypedIndexUnary, TypedMonoid, TypedS
 from ...record_types import of_value
 from . import tuning
 from .columns import codec_types
-from .specialize import constants, typedefs
+from .specialize import constants
 
 # A kernel file and a prologue.
 Entry = tuple[str, str]
@@ -91,9 +91,9 @@ def thresholds(**given: int) -> str:
     return constants(**({name: row.value for name, row in tuning.TABLE.items()} | given))
 
 
-def codecs() -> list[str]:
-    """Return a prologue for each codec, width of columns and width of tile offsets, with both widths of row offsets."""
+def codecs() -> list[tuple[str, np.dtype[Any]]]:
+    """Return each codec, width of columns and width of tile offsets, with a type of row offsets: both occur."""
     made = []
     for number, (codec, column, offset) in enumerate(product(CODECS, (INT32, INT64), (UINT32, INT64))):
-        made.append(codec_types(codec, column, offset) + typedefs(P=(INT32, INT64)[(number + number // 2) % 2]))
+        made.append((codec_types(codec, column, offset), (INT32, INT64)[(number + number // 2) % 2]))
     return made

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 
 import cupy
 import numpy as np
 
-from ...dtypes import INT32, INT64, UINT8, UINT64
+from ...dtypes import INT32, UINT8
 from ...formats import Bitmap, Count, Full, IndexList, VectorStore, index_dtype, word_count
 from ..registry import implements
 from ..spec import Convert
-from . import compile_samples
-from .kernel import kernel
+from .kernel import Handles, Kernel, kernel
 from .launch import BLOCK, grid
 from .primitives import as_dense, compact_list, counting
 from .specialize import typedefs
@@ -44,15 +44,18 @@ def _listed(u: VectorStore) -> IndexList:
 def _with_words(u: VectorStore) -> Bitmap:
     if isinstance(u, Full):
         words = cupy.empty(word_count(u.size), np.uint32)
-        run = kernel("convert.cuh", "convert_fill", typedefs(I=np.dtype(np.int32), V=np.dtype(np.uint8)))
-        run(grid(words.size), BLOCK, u.size, words)
+        _fill_kernel()(grid(words.size), BLOCK, u.size, words)
         return Bitmap(u.size, u.dtype, words, u.values, u.iso, Count(u.size))
     made = as_dense(u)
     assert isinstance(made, Bitmap)
     return made
 
 
-def catalog() -> Iterator[compile_samples.Entry]:
-    """Yield (kernel file, prologue): the rows of the catalog for the kernels of this module."""
-    for value, index in ((UINT8, INT32), (UINT64, INT64)):
-        yield "convert.cuh", typedefs(V=value, I=index)
+@functools.cache
+def _fill_kernel() -> Kernel:
+    return kernel("convert.cuh", "convert_fill", typedefs(I=INT32, V=UINT8))
+
+
+def samples() -> Iterator[Handles]:
+    """Yield the kernels of this module for representative types and operators: see `catalog`."""
+    yield _fill_kernel()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -10,7 +12,7 @@ from ...formats import TILE, AnyPattern, Array
 from ...formats.codecs import DEFINITIONS
 from . import compile_samples
 from .columns import column_mask, column_types
-from .kernel import kernel
+from .kernel import Handles, Kernel, kernel
 from .launch import grid
 from .specialize import typedefs
 
@@ -63,14 +65,19 @@ def decode_range(
     assert readable >= position
     origin = np.uint64((held.data.ptr - position * held.dtype.itemsize) % 2**64)
     groups = -(-(-(-last // TILE) - first // TILE) // _GROUP)
-    prologue = column_types(pattern) + typedefs(P=pattern.indptr.dtype)
-    kernel("decode.cuh", "decode_tiles", prologue)(
+    _kernel(column_types(pattern), pattern.indptr.dtype)(
         grid(32 * groups), _BLOCK, origin, position, readable, pattern.base, pattern.at, pattern.indptr, pattern.nrows,
         column_mask(pattern.ncols), pattern.nvals, first, last, out,
     )  # fmt: skip
 
 
-def catalog() -> Iterator[compile_samples.Entry]:
-    """Yield (kernel file, prologue): the rows of the catalog for the kernels of this module."""
-    for text in compile_samples.codecs():
-        yield "decode.cuh", text
+@functools.cache
+def _kernel(columns: str, offset: np.dtype[Any]) -> Kernel:
+    """columns: the part of the prologue that describes the columns of the pattern."""
+    return kernel("decode.cuh", "decode_tiles", columns + typedefs(P=offset))
+
+
+def samples() -> Iterator[Handles]:
+    """Yield the kernels of this module for representative types and operators: see `catalog`."""
+    for columns, offset in compile_samples.codecs():
+        yield _kernel(columns, offset)

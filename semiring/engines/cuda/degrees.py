@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
@@ -10,8 +11,7 @@ import numpy as np
 
 from ...dtypes import INT32, INT64
 from ...formats import AnyPattern, Array, VectorStore, word_count
-from . import compile_samples
-from .kernel import kernel
+from .kernel import Handles, Kernel, kernel
 from .launch import BLOCK, bitmap, full, grid, read_back
 from .specialize import typedefs
 
@@ -65,11 +65,15 @@ def degrees(pattern: AnyPattern) -> Degrees:
         return known
     words = cupy.empty(word_count(pattern.nrows), np.uint32)
     counts = cupy.zeros(2, np.uint64)
-    run = kernel("degrees.cuh", "degrees", typedefs(P=pattern.indptr.dtype))
-    run(grid(pattern.nrows), BLOCK, pattern.indptr, pattern.nrows, words, counts)
+    _kernel(pattern.indptr.dtype)(grid(pattern.nrows), BLOCK, pattern.indptr, pattern.nrows, words, counts)
     made = Degrees(words, counts)
     pattern.facts["cuda.degrees"] = made
     return made
+
+
+@functools.cache
+def _kernel(offset: np.dtype[Any]) -> Kernel:
+    return kernel("degrees.cuh", "degrees", typedefs(P=offset))
 
 
 def present_rows(pattern: AnyPattern, dtype: np.dtype[Any], values: Array | np.generic) -> VectorStore:
@@ -84,7 +88,7 @@ def present_rows(pattern: AnyPattern, dtype: np.dtype[Any], values: Array | np.g
     return bitmap(pattern.nrows, dtype, facts.words, values, present)
 
 
-def catalog() -> Iterator[compile_samples.Entry]:
-    """Yield (kernel file, prologue): the rows of the catalog for the kernels of this module."""
-    for index in (INT32, INT64):
-        yield "degrees.cuh", typedefs(P=index)
+def samples() -> Iterator[Handles]:
+    """Yield the kernels of this module for representative types and operators: see `catalog`."""
+    for offset in (INT32, INT64):
+        yield _kernel(offset)

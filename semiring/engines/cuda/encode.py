@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from typing import Any
 
@@ -17,7 +18,7 @@ from ..registry import implements
 from ..spec_storage import Encode, MeasureCompressed
 from . import compile_samples
 from .columns import codec_types, column_mask
-from .kernel import kernel
+from .kernel import Handles, Kernel, kernel
 from .launch import counter, grid, read_one
 from .primitives import cast_array, exclusive_scan
 from .specialize import typedefs
@@ -55,8 +56,7 @@ def encode(q: Encode) -> CompressedPattern:
     at = cast_array(at, at_dtype(total + padding))
     stream = cupy.empty(total + padding, element)
     stream[total:].fill(0)
-    prologue = codec_types(codec, base.dtype, at.dtype) + typedefs(P=pattern.indptr.dtype)
-    kernel("encode.cuh", "encode_write", prologue)(
+    _kernel("encode_write", codec_types(codec, base.dtype, at.dtype), pattern.indptr.dtype)(
         _blocks(tiles, codec), _BLOCK, *_operands(pattern), q.before, at, widths, base, stream
     )
     return _made(pattern, codec, base, at, stream)
@@ -93,13 +93,18 @@ def _operands(pattern: Pattern) -> tuple[Any, ...]:
 def _sizes(
     pattern: Pattern, codec: Codec, before: int, sizes: Array | None, widths: Array | None, total: Array | None
 ) -> None:
-    prologue = codec_types(codec, index_dtype(pattern.ncols)) + typedefs(P=pattern.indptr.dtype)
-    kernel("encode.cuh", "encode_sizes", prologue)(
+    _kernel("encode_sizes", codec_types(codec, index_dtype(pattern.ncols)), pattern.indptr.dtype)(
         _blocks(tile_count(pattern.nvals), codec), _BLOCK, *_operands(pattern), before, sizes, widths, total
     )
 
 
-def catalog() -> Iterator[compile_samples.Entry]:
-    """Yield (kernel file, prologue): the rows of the catalog for the kernels of this module."""
-    for text in compile_samples.codecs():
-        yield "encode.cuh", text
+@functools.cache
+def _kernel(entry: str, columns: str, offset: np.dtype[Any]) -> Kernel:
+    """columns: the part of the prologue that describes the columns of the result."""
+    return kernel("encode.cuh", entry, columns + typedefs(P=offset))
+
+
+def samples() -> Iterator[Handles]:
+    """Yield the kernels of this module for representative types and operators: see `catalog`."""
+    for columns, offset in compile_samples.codecs():
+        yield _kernel("encode_sizes", columns, offset), _kernel("encode_write", columns, offset)

@@ -11,7 +11,7 @@ import ctypes
 import functools
 import struct
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from cupy.cuda import driver, get_current_stream, runtime
@@ -19,7 +19,7 @@ from cupy.cuda import driver, get_current_stream, runtime
 from ...dtypes import real_type
 from .compile import module
 
-__all__ = ["Kernel", "code_of", "kernel"]
+__all__ = ["Handles", "Kernel", "code_of", "kernel"]
 
 _INVALID_CONTEXT = 201
 _POINTER = "P"
@@ -169,3 +169,7 @@ def _allow_shared(function: Any, shared: int) -> None:
 def kernel(file: str, entry: str, prologue: str = "") -> Kernel:
     """Return the kernel `entry` of ``kernels/<file>`` behind a prologue.  It is compiled at its first launch."""
     return Kernel(file, entry, prologue)
+
+
+# A kernel, or a call plan: a tuple in which kernels are, beside other objects.
+Handles: TypeAlias = Kernel | tuple[Any, ...]

@@ -17,7 +17,7 @@ from ..iso_results import binary_value
 from ..registry import RESIDENT, implements
 from ..spec import Kronecker
 from . import compile_samples
-from .kernel import Kernel, kernel
+from .kernel import Handles, Kernel, kernel
 from .launch import BLOCK, grid, one_wave, values_of
 from .specialize import binary, constants, typedefs
 
@@ -49,20 +49,16 @@ def _types(a: CSR) -> tuple[np.dtype[Any], np.dtype[Any], np.dtype[Any]]:
 @functools.lru_cache(maxsize=1024)
 def _plan(op: TypedBinary, *types: np.dtype[Any]) -> tuple[Kernel, Kernel]:
     """Return the kernels that write the offsets and the entries, for the types AP, AI, A, BP, BI, B, P and J."""
-    text = _prologue(op, *types)
+    named = dict(zip(("AP", "AI", "A", "BP", "BI", "B", "P", "J"), types, strict=True))
+    text = typedefs(**named) + constants(FORM=2) + binary("combine", op)
     return kernel("kronecker.cuh", "kronecker_offsets", text), kernel("kronecker.cuh", "kronecker_entries", text)
 
 
-def _prologue(op: TypedBinary, *types: np.dtype[Any]) -> str:
-    named = dict(zip(("AP", "AI", "A", "BP", "BI", "B", "P", "J"), types, strict=True))
-    return typedefs(**named) + constants(FORM=2) + binary("combine", op)
-
-
-def catalog() -> Iterator[compile_samples.Entry]:
-    """Yield (kernel file, prologue): the rows of the catalog for the kernels of this module."""
+def samples() -> Iterator[Handles]:
+    """Yield the kernels of this module for representative types and operators: see `catalog`."""
     for op, a, b, made in (
         (compile_samples.TIMES, INT32, INT32, INT32),
         (compile_samples.PLUS32, INT64, INT32, INT64),
         (compile_samples.SECONDI, INT32, INT64, INT64),
     ):
-        yield "kronecker.cuh", _prologue(op, a, b, FP32, b, a, INT8, made, made)
+        yield _plan(op, a, b, FP32, b, a, INT8, made, made)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
@@ -14,15 +15,15 @@ from ...exceptions import NotSupported
 from ...formats import CSR, Array, Pattern, index_dtype
 from ..registry import implements
 from ..spec_storage import Permute
-from . import compile_samples
 from .extract import row_offsets
-from .kernel import kernel
+from .kernel import Handles, Kernel, kernel
 from .launch import BLOCK, grid, read_back
 from .primitives import cast_array, key_dtype, moved, put, width
 from .radix import sort_keys
 from .specialize import constants, typedefs
 
 _INT64 = np.dtype(np.int64)
+_BYTE = np.dtype(np.uint8)
 # Entries that are sorted at a time, unless one row has more: enough to fill the device, and with keys of 8 bytes
 # beside themselves and 8-byte values 3 GB of scratch at most.
 _SLICE = 1 << 26
@@ -43,9 +44,8 @@ def permute(q: Permute) -> CSR:
     for first, last, begin, end in _slices(offsets, a.nrows, a.nvals):
         part = offsets[first : last + 1], rows[first:last]
         keys, moved_values = _sorted(a, *part, cols, begin, end)
-        prologue = _prologue(a, cols, keys)
         bits = np.int32(width(a.ncols))
-        run = kernel("permute.cuh", "permute_columns", prologue)
+        run = _kernel("permute_columns", *_types(a, cols), keys.dtype)
         run(grid(end - begin), BLOCK, end - begin, keys, bits, indices[begin:end])
         if values is not None and moved_values is not None:
             put(values, begin, moved_values)
@@ -72,10 +72,22 @@ def _slices(offsets: Array, nrows: int, nvals: int) -> list[tuple[int, int, int,
     return [(first, last, begin, end) for (first, begin), (last, end) in pairwise(chosen)]
 
 
-def _prologue(a: CSR, cols: Array, keys: Array) -> str:
-    kind = np.dtype(np.uint8) if a.values is None else moved(a.dtype)
-    types = typedefs(P=a.indptr.dtype, I=a.indices.dtype, X=cols.dtype, KEY=keys.dtype, V=kind)
-    return types + constants(FORM=2)
+def _types(a: CSR, cols: Array) -> tuple[np.dtype[Any], ...]:
+    value = _BYTE if a.values is None else a.dtype
+    return a.indptr.dtype, a.indices.dtype, cols.dtype, value
+
+
+@functools.lru_cache(maxsize=256)
+def _kernel(
+    entry: str,
+    offset: np.dtype[Any],
+    column: np.dtype[Any],
+    index: np.dtype[Any],
+    value: np.dtype[Any],
+    key: np.dtype[Any],
+) -> Kernel:
+    types = typedefs(P=offset, I=column, X=index, KEY=key, V=moved(value))
+    return kernel("permute.cuh", entry, types + constants(FORM=2))
 
 
 def _sorted(a: CSR, offsets: Array, rows: Array, cols: Array, begin: int, end: int) -> tuple[Array, Array | None]:
@@ -86,12 +98,12 @@ def _sorted(a: CSR, offsets: Array, rows: Array, cols: Array, begin: int, end: i
     keys = cupy.empty(n, key_dtype(bits + width(height)))
     values = None if a.values is None else cupy.empty(n, a.dtype)
     arguments: tuple[Any, ...] = (a.indptr, a.indices, a.values, cols, np.int32(bits), keys, values)
-    run = kernel("permute.cuh", "permute_keys", _prologue(a, cols, keys))
+    run = _kernel("permute_keys", *_types(a, cols), keys.dtype)
     run(grid(n), BLOCK, height, rows, offsets, begin, end, *arguments)
     return sort_keys(keys, values, bits + width(height))
 
 
-def catalog() -> Iterator[compile_samples.Entry]:
-    """Yield (kernel file, prologue): the rows of the catalog for the kernels of this module."""
-    for index, value, key in ((INT32, UINT8, UINT32), (INT64, UINT64, UINT64)):
-        yield "permute.cuh", typedefs(P=index, I=INT32, X=index, KEY=key, V=value) + constants(FORM=2)
+def samples() -> Iterator[Handles]:
+    """Yield the kernels of this module for representative types and operators: see `catalog`."""
+    for entry in ("permute_keys", "permute_columns"):
+        yield _kernel(entry, INT32, INT32, INT32, UINT8, UINT32), _kernel(entry, INT64, INT32, INT64, UINT64, UINT64)

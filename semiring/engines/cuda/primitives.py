@@ -14,8 +14,7 @@ import numpy as np
 
 from ...dtypes import BOOL, FC64, FP32, FP64, INT8, INT32, INT64, UINT8, UINT16, UINT32, UINT64
 from ...formats import CSR, Array, Bitmap, Full, IndexList, Pattern, VectorStore, index_dtype, word_count
-from . import compile_samples
-from .kernel import Kernel, kernel
+from .kernel import Handles, Kernel, kernel
 from .launch import BLOCK, bitmap, grid, read_one
 from .specialize import constants, typedefs
 
@@ -30,10 +29,12 @@ __all__ = [
     "exclusive_scan",
     "fill",
     "filled",
+    "form_text",
     "gather",
     "key_dtype",
     "moved",
     "put",
+    "rows_kernel",
     "rows_of_entries",
     "scan_marks",
     "width",
@@ -75,8 +76,12 @@ def cast_array(array: Array, dtype: np.dtype[Any]) -> Array:
 def cast_into(out: Array, array: Array) -> None:
     """Set all elements of `out` to those of an array of any type, converted as values are."""
     array = cupy.ascontiguousarray(array)
-    run = kernel("cast.cuh", "cast_values", typedefs(A=array.dtype, Z=out.dtype))
-    run(grid(array.size), BLOCK, array.size, array, out)
+    _cast_kernel(array.dtype, out.dtype)(grid(array.size), BLOCK, array.size, array, out)
+
+
+@functools.cache
+def _cast_kernel(source: np.dtype[Any], target: np.dtype[Any]) -> Kernel:
+    return kernel("cast.cuh", "cast_values", typedefs(A=source, Z=target))
 
 
 def filled(count: int, value: np.generic) -> Array:
@@ -99,9 +104,13 @@ def _fill_kernel(dtype: np.dtype[Any]) -> Kernel:
 def counting(count: int, dtype: np.dtype[Any], start: int = 0, step: int = 1) -> Array:
     """start, start + step, ..."""
     out = cupy.empty(count, dtype)
-    run = kernel("convert.cuh", "convert_range", typedefs(I=dtype, V=_UNSIGNED[1]))
-    run(grid(count), BLOCK, count, start, step, out)
+    _range_kernel(dtype)(grid(count), BLOCK, count, start, step, out)
     return out
+
+
+@functools.cache
+def _range_kernel(dtype: np.dtype[Any]) -> Kernel:
+    return kernel("convert.cuh", "convert_range", typedefs(I=dtype, V=_UNSIGNED[1]))
 
 
 def gather(array: Array, at: Array) -> Array:
@@ -121,10 +130,14 @@ def gather_kernel(index: np.dtype[Any], value: np.dtype[Any]) -> Kernel:
 def rows_of_entries(a: CSR) -> Array:
     """The row of each entry."""
     out = cupy.empty(a.nvals, index_dtype(a.nrows))
-    types = typedefs(P=a.indptr.dtype, O=out.dtype) + constants(FORM=ROWS)
-    run = kernel("rows.cuh", "rows_of_entries", types)
-    run(grid(a.nvals), BLOCK, a.nvals, a.indptr, a.nrows, out)
+    rows_kernel("rows_of_entries", a.indptr.dtype, out.dtype)(grid(a.nvals), BLOCK, a.nvals, a.indptr, a.nrows, out)
     return out
+
+
+@functools.cache
+def rows_kernel(entry: str, offset: np.dtype[Any], out: np.dtype[Any]) -> Kernel:
+    """Return a kernel of ``rows.cuh`` for offsets of a type and results of another."""
+    return kernel("rows.cuh", entry, typedefs(P=offset, O=out) + constants(FORM=ROWS))
 
 
 def put(out: Array, at: int, part: Array) -> None:
@@ -189,15 +202,16 @@ def _convert_scatter(index: np.dtype[Any], value: np.dtype[Any]) -> Kernel:
 def entry_form(store: CSR | VectorStore) -> tuple[str, int, tuple[Any, ...]]:
     """Return the arguments of a store for kernels over entries: prologue, number of slots, (indptr, nrows, indices)."""
     if isinstance(store, CSR):
-        text = _form_text(ROWS, store.indptr.dtype, store.indices.dtype)
+        text = form_text(ROWS, store.indptr.dtype, store.indices.dtype)
         return text, store.nvals, (store.indptr, store.nrows, store.indices)
     if isinstance(store, IndexList):
-        return _form_text(LIST, _INT32, store.indices.dtype), store.nvals, (None, 0, store.indices)
-    return _form_text(DENSE, _INT32, _INT32), store.size, (None, 0, None)
+        return form_text(LIST, _INT32, store.indices.dtype), store.nvals, (None, 0, store.indices)
+    return form_text(DENSE, _INT32, _INT32), store.size, (None, 0, None)
 
 
 @functools.cache
-def _form_text(form: int, offset: np.dtype[Any], index: np.dtype[Any]) -> str:
+def form_text(form: int, offset: np.dtype[Any], index: np.dtype[Any]) -> str:
+    """Return the prologue lines of kernels over entries of a form: DENSE, LIST or ROWS."""
     return typedefs(P=offset, I=index) + constants(FORM=form)
 
 
@@ -248,18 +262,24 @@ def compact_csr(a: CSR, marks: Array) -> CSR:
         return a
     columns, values = _compact(a.nvals, marks, ranks, kept, a.indices, a.values, a.indices.dtype)
     indptr = cupy.empty(a.nrows + 1, index_dtype(kept))
-    prologue = typedefs(R=ranks.dtype, I=a.indptr.dtype, V=_UNSIGNED[1], O=indptr.dtype)
-    run = kernel("compact.cuh", "compact_indptr", prologue)
+    run = _compact_indptr(ranks.dtype, a.indptr.dtype, indptr.dtype)
     run(grid(a.nrows + 1), BLOCK, a.nrows, marks, ranks, a.indptr, indptr)
     return CSR(Pattern(a.nrows, a.ncols, indptr, columns), a.dtype, values, a.iso)
 
 
-def catalog() -> Iterator[compile_samples.Entry]:
-    """Yield (kernel file, prologue): the rows of the catalog for the kernels of this module."""
+@functools.cache
+def _compact_indptr(rank: np.dtype[Any], offset: np.dtype[Any], out: np.dtype[Any]) -> Kernel:
+    return kernel("compact.cuh", "compact_indptr", typedefs(R=rank, I=offset, V=_UNSIGNED[1], O=out))
+
+
+def samples() -> Iterator[Handles]:
+    """Yield the kernels of this module for representative types and operators: see `catalog`."""
     for value, index in ((UINT8, INT32), (UINT64, INT64)):
-        yield "compact.cuh", typedefs(V=value, I=index, R=index, O=index)
-        yield "rows.cuh", typedefs(P=index, O=index) + constants(FORM=2)
+        yield _compact_entries(index, index, value, index), _convert_scatter(index, value), _range_kernel(index)
+        yield gather_kernel(index, value), rows_kernel("rows_of_entries", index, index)
+    yield _compact_indptr(INT32, INT64, INT32)
     for source, target in ((FP32, INT8), (FP64, UINT64), (INT64, BOOL), (UINT16, FP32)):
-        yield "cast.cuh", typedefs(A=source, Z=target)
+        yield _cast_kernel(source, target)
+    yield _fill_kernel(FC64)
     for element, sums, popcount in ((UINT32, INT32, True), (INT64, INT64, False), (UINT32, UINT32, False)):
-        yield "scan.cuh", typedefs(IN=element, OUT=sums) + constants(POPCOUNT=popcount)
+        yield _scan_kernels(element, sums, popcount)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
@@ -10,8 +11,8 @@ import numpy as np
 
 from ...dtypes import INT32, INT64
 from ...formats import CSR, AnyPattern, Array, Pattern, index_dtype
-from . import compile_samples, tuning
-from .kernel import Kernel, kernel
+from . import tuning
+from .kernel import Handles, Kernel, kernel
 from .launch import BLOCK, Counter, counter, grid, read_one
 from .primitives import cast_array, exclusive_scan, put
 from .specialize import constants, typedefs
@@ -49,9 +50,13 @@ def find_tiles(indptr: Array, nrows: int, nvals: int, tile: int = tuning.TILE) -
     """Return the number of rows that end before each tile of `tile` steps, for rows of these offsets."""
     tiles = -(-(nrows + nvals) // tile)
     made = cupy.empty(tiles + 1, np.int64)
-    run = kernel("row_tiles_find.cuh", "row_tiles_find", constants(TILE=tile) + typedefs(P=indptr.dtype))
-    run(grid(tiles + 1), BLOCK, indptr, nrows, nvals, made, tiles)
+    _find_kernel(tile, indptr.dtype)(grid(tiles + 1), BLOCK, indptr, nrows, nvals, made, tiles)
     return made
+
+
+@functools.cache
+def _find_kernel(tile: int, offset: np.dtype[Any]) -> Kernel:
+    return kernel("row_tiles_find.cuh", "row_tiles_find", constants(TILE=tile) + typedefs(P=offset))
 
 
 def lookback_words(tiles: int) -> Counter:
@@ -160,7 +165,7 @@ def kept_rows(a: CSR, passes: Passes, pack: Callable[..., bytes], *arguments: An
     return CSR(Pattern(a.nrows, a.ncols, cast_array(indptr, index_dtype(kept)), columns), a.dtype, values, a.iso)
 
 
-def catalog() -> Iterator[compile_samples.Entry]:
-    """Yield (kernel file, prologue): the rows of the catalog for the kernels of this module."""
+def samples() -> Iterator[Handles]:
+    """Yield the kernels of this module for representative types and operators: see `catalog`."""
     for offset in (INT32, INT64):
-        yield "row_tiles_find.cuh", TILE_TEXT + typedefs(P=offset)
+        yield _find_kernel(tuning.TILE, offset)

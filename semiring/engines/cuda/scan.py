@@ -18,7 +18,7 @@ from ..iso_results import reduced_value
 from ..registry import implements
 from ..spec_rows import Scan
 from . import compile_samples
-from .kernel import Kernel, kernel
+from .kernel import Handles, Kernel, kernel
 from .launch import values_of
 from .row_tiles import TILE_BLOCK, row_tiles
 from .specialize import constants, monoid, typedefs
@@ -59,12 +59,12 @@ def _prologue(add: TypedMonoid, offset: np.dtype[Any], value: np.dtype[Any]) -> 
     return typedefs(P=offset, A=value) + constants(TILE=_tile(add.z)) + monoid("add", add)
 
 
-def catalog() -> Iterator[compile_samples.Entry]:
-    """Yield (kernel file, prologue): the rows of the catalog for the kernels of this module."""
+def samples() -> Iterator[Handles]:
+    """Yield the kernels of this module for representative types and operators: see `catalog`."""
     for add, value in (
         (compile_samples.PLUS, FP32),
         (compile_samples.MIN8, INT8),
         (compile_samples.LOR, BOOL),
         (compile_samples.ANY, INT32),
     ):
-        yield "scan_rows.cuh", _prologue(add, INT64 if value == INT8 else INT32, value)
+        yield _plan(add, INT64 if value == INT8 else INT32, value)

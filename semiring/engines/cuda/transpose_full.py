@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
+from typing import Any
 
 import cupy
+import numpy as np
 
 from ...dtypes import UINT8, UINT64
 from ...formats import CSR, Array, FullPattern
 from ...formats.full import every_row_full
 from ..registry import FULL, implements
 from ..spec import Transpose
-from . import compile_samples
-from .kernel import kernel
+from .kernel import Handles, Kernel, kernel
 from .primitives import moved
 from .specialize import typedefs
 
@@ -44,12 +46,16 @@ def transposed_values(values: Array, nrows: int, ncols: int) -> Array:
     """Return the values of a row-major array of this shape by columns."""
     out = cupy.empty(values.size, values.dtype)
     across = -(-ncols // _SIDE)
-    run = kernel(_FILE, "transpose_full", typedefs(V=moved(values.dtype)))
-    run(across * -(-nrows // _SIDE), _BLOCK, values, nrows, ncols, across, out)
+    _kernel(values.dtype)(across * -(-nrows // _SIDE), _BLOCK, values, nrows, ncols, across, out)
     return out
 
 
-def catalog() -> Iterator[compile_samples.Entry]:
-    """Yield (kernel file, prologue): the rows of the catalog for the kernels of this module."""
+@functools.cache
+def _kernel(value: np.dtype[Any]) -> Kernel:
+    return kernel(_FILE, "transpose_full", typedefs(V=moved(value)))
+
+
+def samples() -> Iterator[Handles]:
+    """Yield the kernels of this module for representative types and operators: see `catalog`."""
     for value in (UINT8, UINT64):
-        yield _FILE, typedefs(V=value)
+        yield _kernel(value)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from ...operators.types import TypedBinary
 from ..registry import implements
 from ..spec_write import UpdateVector
 from . import compile_samples
-from .kernel import Kernel, kernel
+from .kernel import Handles, Kernel, kernel
 from .launch import BLOCK, bitmap, counter, full, grid, values_of
 from .specialize import binary, constants, typedefs
 from .write import NO_ACCUMULATOR, operand
@@ -81,12 +82,9 @@ def _kernel(
     return kernel("update.cuh", "update_vector", prologue)
 
 
-def catalog() -> Iterator[compile_samples.Entry]:
-    """Yield (kernel file, prologue): the rows of the catalog for the kernels of this module."""
-    forms = ((False, False, INT32, True), (True, False, INT64, True), (True, True, INT32, True))
-    for masked, valued, index, listed in (*forms, (False, False, UINT32, False), (True, True, UINT32, False)):
-        types = typedefs(C=INT8, T=FP64, M=BOOL, I=index) + constants(
-            FORM=0, MASKED=masked, VALUED=valued, LISTED=listed
-        )
-        yield "update.cuh", types + constants(ACCUMULATED=True) + binary("accumulate", compile_samples.PLUS32)
-        yield "update.cuh", types + constants(ACCUMULATED=False) + NO_ACCUMULATOR
+def samples() -> Iterator[Handles]:
+    """Yield the kernels of this module for representative types and operators: see `catalog`."""
+    forms = ((False, None, INT32, True), (True, None, INT64, True), (True, BOOL, INT32, True))
+    others = ((False, None, UINT32, False), (True, BOOL, UINT32, False))
+    for (masked, valued, index, listed), accum in product((*forms, *others), (compile_samples.PLUS32, None)):
+        yield _kernel(INT8, FP64, accum, masked, valued, index, listed)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator
+from itertools import product
 from typing import Any
 
 import cupy
@@ -20,7 +21,7 @@ from ..numpy_scalars import scalar
 from ..registry import implements
 from ..spec_write import WriteVector
 from . import compile_samples
-from .kernel import Kernel, kernel
+from .kernel import Handles, Kernel, kernel
 from .launch import BLOCK, bitmap, counter, full, grid, values_of
 from .primitives import as_dense, cast_array
 from .specialize import binary, constants, typedefs
@@ -108,9 +109,7 @@ def _cast(t: VectorStore, dtype: np.dtype[Any]) -> VectorStore:
     return made
 
 
-def catalog() -> Iterator[compile_samples.Entry]:
-    """Yield (kernel file, prologue): the rows of the catalog for the kernels of this module."""
-    for masked, valued in ((False, False), (True, False), (True, True)):
-        types = typedefs(C=INT8, T=FP64, M=BOOL) + constants(FORM=0, MASKED=masked, VALUED=valued)
-        yield "write.cuh", types + constants(ACCUMULATED=True) + binary("accumulate", compile_samples.PLUS32)
-        yield "write.cuh", types + constants(ACCUMULATED=False) + "DEVICE C accumulate(C c, T t) { return c; }\n"
+def samples() -> Iterator[Handles]:
+    """Yield the kernels of this module for representative types and operators: see `catalog`."""
+    for (masked, valued), accum in product(((False, None), (True, None), (True, BOOL)), (compile_samples.PLUS32, None)):
+        yield _kernel(INT8, FP64, accum, masked, valued)

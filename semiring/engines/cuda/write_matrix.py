@@ -17,7 +17,7 @@ from ..operands import Mask
 from ..registry import implements
 from ..spec_write import WriteMatrix
 from . import compile_samples
-from .kernel import Kernel, kernel
+from .kernel import Handles, Kernel, kernel
 from .launch import BLOCK, grid, read_one, values_of
 from .primitives import ROWS, scan_marks
 from .specialize import binary, constants, typedefs
@@ -57,7 +57,7 @@ def write_matrix(q: WriteMatrix) -> CSR:
         plan.from_c(grid(nc), BLOCK, nrows, nc, *on_c, *values_of(c), *on_t, *out)
         plan.from_t(grid(nt), BLOCK, nrows, nc, *on_c, *values_of(c), nt, *on_t, *values_of(t), *out)
     indptr = cupy.empty(nrows + 1, index_dtype(total))
-    offsets = kernel(_FILE, "write_offsets", plan.prologue + typedefs(O=indptr.dtype))
+    offsets = _offsets_kernel(plan.prologue, indptr.dtype)
     offsets(grid(nrows + 1), BLOCK, nrows, nc, c.indptr, t.indptr, marks, ranks, indptr)
     return CSR(Pattern(nrows, c.ncols, indptr, indices), c.dtype, values, iso)
 
@@ -94,6 +94,12 @@ def _plan(
     return _Plan(prologue, *(kernel(_FILE, name, prologue + typedefs(O=_INT32)) for name in names))
 
 
+@functools.lru_cache(maxsize=1024)
+def _offsets_kernel(prologue: str, offset: np.dtype[Any]) -> Kernel:
+    """prologue: of the plan.  offset: the type of the offsets of the result."""
+    return kernel(_FILE, "write_offsets", prologue + typedefs(O=offset))
+
+
 def _mask_types(mask: Mask | None) -> tuple[bool, np.dtype[Any] | None, np.dtype[Any]]:
     """Return whether there is a mask, the type of its values where they are read, and that of its row offsets."""
     if mask is None:
@@ -109,12 +115,10 @@ def _mask_arguments(mask: Mask) -> tuple[Any, ...]:
     return store.indptr, store.indices, values, iso, _YES if mask.complement else _NO
 
 
-def catalog() -> Iterator[compile_samples.Entry]:
-    """Yield (kernel file, prologue): the rows of the catalog for the kernels of this module."""
-    for number, (masked, valued) in enumerate(((False, False), (True, False), (True, True))):
+def samples() -> Iterator[Handles]:
+    """Yield the kernels of this module for representative types and operators: see `catalog`."""
+    for number, (masked, valued) in enumerate(((False, None), (True, None), (True, BOOL))):
         index, other = (INT32, INT64)[:: (1, -1)[number % 2]]
-        types = typedefs(C=INT8, T=FP64, M=BOOL, I=index, CP=other, TP=index, MP=other, R=other, O=index)
-        types += constants(FORM=2, MASKED=masked, VALUED=valued)
-        yield "write_matrix.cuh", types + constants(ACCUMULATED=True) + binary("accumulate", compile_samples.PLUS32)
-        yield "write_matrix.cuh", types + constants(ACCUMULATED=True) + binary("accumulate", compile_samples.SECONDI)
-        yield "write_matrix.cuh", types + constants(ACCUMULATED=False)
+        for accum in (compile_samples.PLUS32, compile_samples.SECONDI, None):
+            plan = _plan((INT8, FP64, index, other, index, other), accum, masked, valued, other)
+            yield plan, _offsets_kernel(plan.prologue, index)
