@@ -6,8 +6,9 @@ repeats adjacent, in the order in which they were given.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import cupy
 import numpy as np
@@ -21,8 +22,7 @@ from ..numpy_scalars import scalar
 from ..registry import implements
 from ..spec import BuildMatrix, BuildVector, ImportCSR
 from ..validation import check_size, column_outside, offsets_end, offsets_fall, offsets_start, repeated
-from . import compile_samples
-from .kernel import kernel
+from .kernel import Handles, Kernel, kernel
 from .launch import BLOCK, grid, read_back, read_one
 from .primitives import cast_array, key_dtype, moved, scan_marks, width
 from .radix import by_digits, sort_keys, sorted_triples
@@ -71,8 +71,7 @@ def build(
         keys, payload = sorted_triples(rows, cols, payload, _keys(nrows, ncols), low, width(nrows) + low)
     else:
         keys = cupy.empty(n, _keys(nrows, ncols))
-        prologue = _prologue(keys, major=_INT32 if rows is None else rows.dtype, minor=cols.dtype)
-        run = kernel("build.cuh", "build_keys", prologue)
+        run = _kernel("build_keys", keys.dtype, major=_INT32 if rows is None else rows.dtype, minor=cols.dtype)
         run(grid(n), BLOCK, n, rows, cols, np.int32(low), keys)
         keys, payload = sort_keys(keys, payload, width(nrows) + low)
     return _of_runs(nrows, ncols, dtype, keys, payload, _iso(iso, dtype), dup, refuse=refuse, vector=rows is None)
@@ -92,11 +91,22 @@ def _keys(nrows: int, ncols: int) -> np.dtype[Any]:
     return key_dtype(bits)
 
 
-def _prologue(keys: Array, values: Array | None = None, **types: np.dtype[Any]) -> str:
-    names = {"KEY": keys.dtype, "MAJOR": _INT32, "MINOR": _INT32, "R": _INT32, "O": _INT32}
-    names |= {name.upper(): dtype for name, dtype in types.items()}
-    swapped = constants(SWAPPED=False, FORM=2)
-    return typedefs(V=_BYTE if values is None else moved(values.dtype), **names) + swapped
+@functools.lru_cache(maxsize=1024)
+def _kernel(
+    entry: str,
+    key: np.dtype[Any],
+    value: np.dtype[Any] | None = None,
+    *,
+    major: np.dtype[Any] = _INT32,
+    minor: np.dtype[Any] = _INT32,
+    rank: np.dtype[Any] = _INT32,
+    offset: np.dtype[Any] = _INT32,
+    swapped: bool = False,
+) -> Kernel:
+    """Return a kernel of ``build.cuh`` for keys, values, indices, ranks and offsets of these types."""
+    moves = _BYTE if value is None else moved(value)
+    types = typedefs(V=moves, KEY=key, MAJOR=major, MINOR=minor, R=rank, O=offset)
+    return kernel("build.cuh", entry, types + constants(SWAPPED=swapped, FORM=2))
 
 
 def assembled(
@@ -134,7 +144,7 @@ def _of_runs(
     """
     n, bits = int(keys.size), width(ncols)
     marks, indices = cupy.empty(word_count(n), np.uint32), cupy.empty(n, index_dtype(ncols))
-    run = kernel("build.cuh", "build_heads", _prologue(keys, minor=indices.dtype))
+    run = _kernel("build_heads", keys.dtype, minor=indices.dtype)
     run(grid(n), BLOCK, n, keys, np.int32(bits), marks, indices)
     ranks = scan_marks(marks, n)
     runs = read_one(ranks[-1:])  # synchronizes
@@ -152,7 +162,7 @@ def _repeated(bits: int, keys: Array, *, vector: bool) -> DuplicateIndex:
     smallest = cupy.empty(1, np.uint64)
     smallest.data.memset_async(0xFF, smallest.nbytes)
     n = int(keys.size)
-    kernel("build.cuh", "build_repeated", _prologue(keys))(grid(n), BLOCK, n, keys, smallest)
+    _kernel("build_repeated", keys.dtype)(grid(n), BLOCK, n, keys, smallest)
     key = read_one(smallest)  # synchronizes: only before an error is raised
     row, column = key >> bits, key & ((1 << bits) - 1)
     place: Any = column if vector else (row, column)
@@ -172,16 +182,30 @@ def csr_from_sorted(
     n = int(keys.size)
     indices = cupy.empty(n, index_dtype(ncols))
     indptr = cupy.empty(nrows + 1, index_dtype(n))
-    prologue = _prologue(keys, minor=indices.dtype)
-    kernel("build.cuh", "build_minor", prologue)(grid(n), BLOCK, n, keys, np.int32(bits), None, None, indices, None)
+    run = _kernel("build_minor", keys.dtype, minor=indices.dtype)
+    run(grid(n), BLOCK, n, keys, np.int32(bits), None, None, indices, None)
     starts(nrows, keys, bits, indptr)
     return CSR(Pattern(nrows, ncols, indptr, indices), dtype, values, iso)
 
 
 def starts(nrows: int, keys: Array, bits: int, indptr: Array) -> None:
     """indptr[r] = the position of the first of the sorted keys that is at least (r, 0), for r = 0 .. nrows."""
-    run = kernel("build.cuh", "build_indptr", _prologue(keys, o=indptr.dtype))
+    run = _kernel("build_indptr", keys.dtype, offset=indptr.dtype)
     run(grid(nrows + 1), BLOCK, nrows, int(keys.size), keys, np.int32(bits), None, None, indptr)
+
+
+class _MergePlan(NamedTuple):
+    minor: Kernel
+    indptr: Kernel
+    last: Kernel
+
+
+@functools.lru_cache(maxsize=1024)
+def _merge_plan(
+    key: np.dtype[Any], value: np.dtype[Any] | None, minor: np.dtype[Any], rank: np.dtype[Any], offset: np.dtype[Any]
+) -> _MergePlan:
+    names = ("build_minor", "build_indptr", "build_last")
+    return _MergePlan(*(_kernel(name, key, value, minor=minor, rank=rank, offset=offset) for name in names))
 
 
 def _merged(
@@ -201,15 +225,15 @@ def _merged(
     indices = cupy.empty(runs, index_dtype(ncols))
     indptr = cupy.empty(nrows + 1, index_dtype(runs))
     starts = cupy.empty(runs + 1, ranks.dtype)
-    prologue = _prologue(keys, values, minor=indices.dtype, o=indptr.dtype, r=ranks.dtype)
-    kernel("build.cuh", "build_minor", prologue)(grid(n), BLOCK, n, keys, low, marks, ranks, indices, starts)
-    kernel("build.cuh", "build_indptr", prologue)(grid(nrows + 1), BLOCK, nrows, n, keys, low, marks, ranks, indptr)
+    plan = _merge_plan(keys.dtype, None if values is None else values.dtype, indices.dtype, ranks.dtype, indptr.dtype)
+    plan.minor(grid(n), BLOCK, n, keys, low, marks, ranks, indices, starts)
+    plan.indptr(grid(nrows + 1), BLOCK, nrows, n, keys, low, marks, ranks, indptr)
     pattern = Pattern(nrows, ncols, indptr, indices)
     if dup is None:
         if values is None:
             return CSR(pattern, dtype, None, iso)
         out = cupy.empty(runs, dtype)
-        kernel("build.cuh", "build_last", prologue)(grid(runs), BLOCK, runs, starts, values, out)
+        plan.last(grid(runs), BLOCK, runs, starts, values, out)
         return CSR(pattern, dtype, out)
     out = cupy.empty(runs, dtype)
     combine_runs(starts, runs, Values(n, dtype, values, iso), dup, out)
@@ -246,8 +270,7 @@ def row_keys(nrows: int, ncols: int, indptr: Array, indices: Array, *, swapped: 
     """Return one key for each entry of a CSR matrix: (row, column), or (column, row) if `swapped`."""
     n = int(indices.size)
     keys = cupy.empty(n, _keys(nrows, ncols))
-    types = typedefs(KEY=keys.dtype, MAJOR=indptr.dtype, MINOR=indices.dtype, R=_INT32, O=_INT32, V=_BYTE)
-    run = kernel("build.cuh", "build_row_keys", types + constants(SWAPPED=swapped, FORM=2))
+    run = _kernel("build_row_keys", keys.dtype, major=indptr.dtype, minor=indices.dtype, swapped=swapped)
     bits = np.int32(width(nrows if swapped else ncols))
     run(grid(n), BLOCK, n, indptr, nrows, indices, bits, keys)
     return keys
@@ -259,9 +282,14 @@ def _bad_positions(
     """Return the first position at which each of `count` checks fails; all bits set if none fails.  Synchronizes."""
     first = cupy.empty(count, np.uint64)
     first.data.memset_async(0xFF, first.nbytes)
-    run = kernel("check.cuh", entry, typedefs(MAJOR=major, MINOR=minor) + constants(FORM=2))
-    run(grid(n), BLOCK, *arguments, first)
+    check_kernel(entry, major, minor)(grid(n), BLOCK, *arguments, first)
     return [int(position) for position in read_back(first)]  # synchronizes
+
+
+@functools.cache
+def check_kernel(entry: str, major: np.dtype[Any], minor: np.dtype[Any]) -> Kernel:
+    """Return a kernel of ``check.cuh`` for offsets, or major indices, and for minor indices of these types."""
+    return kernel("check.cuh", entry, typedefs(MAJOR=major, MINOR=minor) + constants(FORM=2))
 
 
 def _check_offsets(nrows: int, indptr: Array, nvals: int) -> None:
@@ -278,10 +306,13 @@ def _check_offsets(nrows: int, indptr: Array, nvals: int) -> None:
         raise offsets_end(nrows, end, nvals)
 
 
-def catalog() -> Iterator[compile_samples.Entry]:
-    """Yield (kernel file, prologue): the rows of the catalog for the kernels of this module."""
+def samples() -> Iterator[Handles]:
+    """Yield the kernels of this module for representative types and operators: see `catalog`."""
     for major, minor in ((INT32, INT32), (INT64, INT64), (UINT64, UINT16)):
-        yield "check.cuh", typedefs(MAJOR=major, MINOR=minor) + constants(FORM=2)
+        yield check_kernel("check_columns", major, minor)
+    yield check_kernel("check_offsets", INT64, INT32), check_kernel("check_symmetric", INT32, INT64)
     for key, swapped in ((UINT32, False), (UINT64, True)):
-        types = typedefs(KEY=key, MAJOR=INT64, MINOR=INT32, R=INT32, O=INT32, V=UINT16)
-        yield "build.cuh", types + constants(SWAPPED=swapped, FORM=2)
+        yield _kernel("build_row_keys", key, major=INT64, minor=INT32, swapped=swapped)
+        yield _kernel("build_keys", key, major=INT64, minor=INT32)
+        yield _kernel("build_heads", key, minor=INT32), _kernel("build_repeated", key)
+        yield _kernel("build_indptr", key, offset=INT64), _merge_plan(key, UINT16, INT32, INT32, INT32)

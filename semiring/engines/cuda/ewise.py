@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator
-from itertools import product
 from typing import Any, NamedTuple
 
 import cupy
@@ -19,7 +18,7 @@ from ..registry import implements
 from ..spec import Ewise
 from . import compile_samples, tuning
 from .arguments import arguments
-from .kernel import Kernel, kernel
+from .kernel import Handles, Kernel, kernel
 from .launch import BLOCK, bitmap, counter, full, grid, values_of, words_of
 from .primitives import LIST, ROWS, as_dense, cast_array, width
 from .row_tiles import TILE_TEXT, Passes, written
@@ -174,9 +173,11 @@ def _store(
     return IndexList(a.size, z, indices, values, iso)
 
 
-def catalog() -> Iterator[compile_samples.Entry]:
-    """Yield (kernel file, prologue): the rows of the catalog for the kernels of this module."""
-    for form, mode in product(compile_samples.FORMS, _MODES.values()):
-        types = typedefs(A=INT8, B=FP64, Z=FP64, ALPHA=INT8, BETA=FP64, I=(INT32, INT64)[mode % 2], P=INT32, BP=INT64)
-        rest = typedefs(O=INT64) + constants(FORM=form, MODE=mode) + TILE_TEXT
-        yield "ewise.cuh", types + rest + binary("combine", compile_samples.TIMES)
+def samples() -> Iterator[Handles]:
+    """Yield the kernels of this module for representative types and operators: see `catalog`."""
+    for mode in _MODES:
+        plan = _plan(compile_samples.TIMES, INT8, FP64, mode, INT8, FP64)
+        yield plan
+        for form, index in ((LIST, INT32), (ROWS, INT64)):
+            types = index, INT32, INT64 if form == ROWS else INT32, INT64
+            yield _merge_plan(plan.prologue, form, types, (INT8, FP64, INT8, FP64))

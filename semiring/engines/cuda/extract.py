@@ -17,17 +17,18 @@ from ...memory.allocation import require
 from ..operands import Index
 from ..registry import implements
 from ..spec import ExtractMatrix, ExtractRow, ExtractVector
-from . import compile_samples, tuning
+from . import tuning
 from .build import csr_from_sorted
-from .kernel import Kernel, kernel
+from .kernel import Handles, Kernel, kernel
 from .launch import BLOCK, Counter, bitmap, counter, full, grid, read_back, read_one, words_of
-from .primitives import as_dense, cast_array, counting, exclusive_scan, moved, put, width
+from .primitives import as_dense, cast_array, counting, exclusive_scan, gather_kernel, moved, put, rows_kernel, width
 from .radix import sort_keys
 from .row_tiles import TILE_BLOCK, TILE_TEXT, find_tiles, lookback_words
 from .specialize import constants, typedefs
 
 _INT32 = np.dtype(np.int32)
 _INT64 = np.dtype(np.int64)
+_BYTE = np.dtype(np.uint8)
 # A range up to this length is expanded, which takes microseconds; of a longer one, only columns with entries.
 LISTED = 1 << 16
 
@@ -37,11 +38,6 @@ def index_arguments(index: Index) -> tuple[np.dtype[Any], tuple[Any, int, int]]:
     if index.array is None:
         return _INT32, (None, index.start, index.step)
     return index.array.dtype, (cupy.ascontiguousarray(index.array), 0, 0)
-
-
-def _prologue(x: np.dtype[Any], values: Array | None, **types: np.dtype[Any]) -> str:
-    kind = np.dtype(np.uint8) if values is None else moved(values.dtype)
-    return typedefs(X=x, V=kind, **{"P": _INT32, "I": _INT32, **types}) + constants(FORM=2)
 
 
 @implements(ExtractVector, engine="cuda")
@@ -56,17 +52,11 @@ def extract_vector(q: ExtractVector) -> VectorStore:
     words = None if whole else cupy.empty(word_count(n), np.uint32)
     count = None if whole else counter()
     if words is not None or values is not None:
-        run = _extract_vector(x, None if values is None else values.dtype)
+        run = gather_kernel(x, _BYTE if values is None else values.dtype)
         run(grid(n), BLOCK, n, *position, words_of(u), u.values, words, values, count)
     if words is None or count is None:
         return full(n, u.dtype, u.iso if values is None else values)
     return bitmap(n, u.dtype, words, u.iso if values is None else values, count if n else 0)
-
-
-@functools.cache
-def _extract_vector(x: np.dtype[Any], value: np.dtype[Any] | None) -> Kernel:
-    kind = np.dtype(np.uint8) if value is None else moved(value)
-    return kernel("extract.cuh", "extract_vector", typedefs(X=x, V=kind, P=_INT32, I=_INT32) + constants(FORM=2))
 
 
 @implements(ExtractRow, engine="cuda")
@@ -107,15 +97,29 @@ def copied_rows(
 
     x, position: of the index, as `index_arguments` returns them.  total: the number of entries of all.
     """
-    text = _prologue(x, a.values, P=starts.dtype, I=a.indices.dtype) + typedefs(O=offsets.dtype) + TILE_TEXT
     indices, values = _allocated(a, total)
     first_row = find_tiles(offsets, n, total)
-    kernel("extract_rows.cuh", "extract_rows", text)(
+    value = _BYTE if a.values is None else a.dtype
+    _rows_kernel("extract_rows", x, starts.dtype, offsets.dtype, a.indices.dtype, value)(
         int(first_row.size) - 1, TILE_BLOCK, n, *position, starts, a.indices, a.values, offsets, total, first_row,
         indices, values,
     )  # fmt: skip
     pattern = Pattern(n, a.ncols, cast_array(offsets, index_dtype(total)), indices)
     return CSR(pattern, a.dtype, values, a.iso)
+
+
+@functools.lru_cache(maxsize=1024)
+def _rows_kernel(
+    entry: str,
+    x: np.dtype[Any],
+    start: np.dtype[Any],
+    offset: np.dtype[Any],
+    column: np.dtype[Any],
+    value: np.dtype[Any],
+) -> Kernel:
+    """x: of the index.  start, offset: of the offsets of the matrix, and of those of the result."""
+    types = typedefs(X=x, V=moved(value), P=start, I=column, O=offset)
+    return kernel("extract_rows.cuh", entry, types + constants(FORM=2) + TILE_TEXT)
 
 
 def row_offsets(
@@ -129,8 +133,7 @@ def row_offsets(
         return cupy.zeros(1, offset), counter()
     tiles = -(-n // tuning.TILE)
     offsets, words = cupy.empty(n + 1, offset), lookback_words(tiles)
-    text = typedefs(X=x, V=np.dtype(np.uint8), P=indptr.dtype, I=_INT32, O=offset) + TILE_TEXT
-    run = kernel("extract_rows.cuh", "extract_offsets", text + constants(FORM=2))
+    run = _rows_kernel("extract_offsets", x, indptr.dtype, offset, _INT32, _BYTE)
     run(tiles, TILE_BLOCK, n, *position, indptr, offsets, words)
     return offsets, words
 
@@ -145,7 +148,7 @@ def _consecutive(a: CSR, first: int, stop: int) -> CSR:
     if a.values is not None and values is not None:
         put(values, 0, a.values[begin:end])
     indptr = cupy.empty(stop - first + 1, index_dtype(total))
-    shift = kernel("rows.cuh", "rows_shift", typedefs(P=a.indptr.dtype, O=indptr.dtype) + constants(FORM=2))
+    shift = rows_kernel("rows_shift", a.indptr.dtype, indptr.dtype)
     shift(grid(indptr.size), BLOCK, int(indptr.size), a.indptr[first:], -begin, indptr)
     return CSR(Pattern(stop - first, a.ncols, indptr, indices), a.dtype, values, a.iso)
 
@@ -164,16 +167,15 @@ def _columns(a: CSR, cols: Index) -> CSR:
     wanted, goes_to = _sorted_index(cols) if short else _occurring(a, cols)
     if wanted.size == 0:
         return empty_csr(a.nrows, cols.count, a.dtype, "cuda")
-    prologue = _prologue(wanted.dtype, a.values, P=a.indptr.dtype, I=a.indices.dtype)
+    value = _BYTE if a.values is None else a.dtype
+    count_copies, copy = _columns_plan(wanted.dtype, a.indptr.dtype, a.indices.dtype, value)
     copies = cupy.empty(a.nvals, np.int64)
-    kernel("extract.cuh", "extract_copies", prologue)(
-        grid(a.nvals), BLOCK, a.nvals, a.indices, wanted, int(wanted.size), copies
-    )
+    count_copies(grid(a.nvals), BLOCK, a.nvals, a.indices, wanted, int(wanted.size), copies)
     offsets = exclusive_scan(copies, _INT64)
     total = read_one(offsets[-1:])  # synchronizes
     keys = cupy.empty(total, np.uint64)
     values = None if a.values is None else cupy.empty(total, a.dtype)
-    kernel("extract.cuh", "extract_columns", prologue)(
+    copy(
         grid(total),
         BLOCK,
         a.nvals,
@@ -192,6 +194,15 @@ def _columns(a: CSR, cols: Index) -> CSR:
     )
     keys, values = sort_keys(keys, values, bits + width(a.nrows))
     return csr_from_sorted(a.nrows, cols.count, bits, keys, a.dtype, values, a.iso)
+
+
+@functools.lru_cache(maxsize=1024)
+def _columns_plan(
+    x: np.dtype[Any], offset: np.dtype[Any], column: np.dtype[Any], value: np.dtype[Any]
+) -> tuple[Kernel, Kernel]:
+    """Return the kernels that count the copies of each entry, and that write them.  x: of the index."""
+    text = typedefs(X=x, V=moved(value), P=offset, I=column) + constants(FORM=2)
+    return kernel("extract.cuh", "extract_copies", text), kernel("extract.cuh", "extract_columns", text)
 
 
 def _occurring(a: CSR, cols: Index) -> tuple[Array, Array]:
@@ -216,9 +227,9 @@ def _sorted_index(cols: Index) -> tuple[Array, Array]:
     return keys.view(wide), order
 
 
-def catalog() -> Iterator[compile_samples.Entry]:
-    """Yield (kernel file, prologue): the rows of the catalog for the kernels of this module."""
+def samples() -> Iterator[Handles]:
+    """Yield the kernels of this module for representative types and operators: see `catalog`."""
     for index, value in ((INT32, UINT8), (INT64, UINT64)):
-        text = typedefs(X=index, V=value, P=index, I=INT32) + constants(FORM=2)
-        yield "extract.cuh", text
-        yield "extract_rows.cuh", text + typedefs(O=INT64) + TILE_TEXT
+        yield _columns_plan(index, index, INT32, value), rows_kernel("rows_shift", index, INT32)
+        yield _rows_kernel("extract_rows", index, index, INT64, INT32, value)
+    yield _rows_kernel("extract_offsets", INT64, INT32, INT64, INT32, UINT8)

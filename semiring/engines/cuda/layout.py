@@ -18,8 +18,8 @@ from ...memory.allocation import require
 from ..iso_results import cast_value, shared_value
 from ..registry import RESIDENT, implements
 from ..spec_layout import Concat, Reshape
-from . import compile_samples, tuning
-from .kernel import Kernel, kernel
+from . import tuning
+from .kernel import Handles, Kernel, kernel
 from .launch import BLOCK, grid, one_wave
 from .primitives import cast_array, cast_into, fill, filled, moved, put
 from .row_tiles import TILE_BLOCK, find_tiles, row_tiles
@@ -198,21 +198,14 @@ class _Plan(NamedTuple):
 @functools.lru_cache(maxsize=1024)
 def _plan(*types: np.dtype[Any]) -> _Plan:
     """Return the kernels for the types P, I, O and J, and for values of a type."""
-    text = _prologue(*types)
+    text = typedefs(**dict(zip(("P", "I", "O", "J"), types[:4], strict=True)), V=moved(types[4]))
+    text += constants(FORM=2, TILE=tuning.WARP_TILE, PART_BITS=_PART_BITS)
     names = ("concat_offsets", "concat_entries", "concat_columns", "reshape_offsets", "reshape_columns")
     return _Plan(*(kernel("layout.cuh", name, text) for name in names))
 
 
-def _prologue(*types: np.dtype[Any]) -> str:
-    named = dict(zip(("P", "I", "O", "J"), types[:4], strict=True))
-    return typedefs(**named, V=moved(types[4])) + constants(FORM=2, TILE=tuning.WARP_TILE, PART_BITS=_PART_BITS)
-
-
-def catalog() -> Iterator[compile_samples.Entry]:
-    """Yield (kernel file, prologue): the rows of the catalog for the kernels of this module."""
-    for types in (
-        (INT32, INT32, INT32, INT64, FP64),
-        (INT64, INT64, INT64, INT32, INT8),
-        (INT32, INT32, INT32, INT32, FC64),
-    ):
-        yield "layout.cuh", _prologue(*types)
+def samples() -> Iterator[Handles]:
+    """Yield the kernels of this module for representative types and operators: see `catalog`."""
+    yield _plan(INT32, INT32, INT32, INT64, FP64)
+    yield _plan(INT64, INT64, INT64, INT32, INT8)
+    yield _plan(INT32, INT32, INT32, INT32, FC64)

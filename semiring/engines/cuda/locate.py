@@ -13,10 +13,9 @@ from ...dtypes import BOOL, FP32, FP64, INT8, INT32, INT64, UINT16, UINT32, UINT
 from ...formats import Array, Bitmap, FullPattern, IndexList, word_count
 from ..registry import UNCOMPRESSED_OR_FULL, implements
 from ..spec_rows import Located, LocateGroups, LocateRows
-from . import compile_samples
 from .degrees import present_rows
 from .extract import index_arguments
-from .kernel import Kernel, kernel
+from .kernel import Handles, Kernel, kernel
 from .launch import BLOCK, bitmap, counter, grid, one_wave, values_of
 from .specialize import constants, typedefs
 
@@ -31,8 +30,8 @@ def locate_rows(q: LocateRows) -> Located:
     """w(i) = min_j a(i, j), p(i) = the first such j: partitioned by entries; does not wait for the device."""
     a, n = q.a, q.a.nvals
     full = isinstance(a.pattern, FullPattern)
-    types = typedefs(A=a.dtype, P=a.indptr.dtype, I=_INDEX if full else a.indices.dtype, X=_INDEX, L=_INDEX)
-    passes = _passes(types, a.dtype, q.largest, n)
+    types = a.dtype, a.indptr.dtype, _INDEX if full else a.indices.dtype, _INDEX, _INDEX
+    passes = _passes(types, q.largest, n)
 
     def bid(run: _Kernels, keys: Array | None, best: Array) -> None:
         run.rows(one_wave(run.rows, n, 4), BLOCK, n, a.nrows, a.indptr, a.values, keys, best)
@@ -54,8 +53,8 @@ def locate_groups(q: LocateGroups) -> Located:
     words = u.words if isinstance(u, Bitmap) else None
     n = u.nvals if isinstance(u, IndexList) else u.size
     x, position = index_arguments(q.index)
-    types = typedefs(A=u.dtype, P=_INDEX, I=_INDEX, X=x, L=_INDEX if listed is None else listed.dtype)
-    passes = _passes(types, u.dtype, q.largest, n)
+    types = u.dtype, _INDEX, _INDEX, x, _INDEX if listed is None else listed.dtype
+    passes = _passes(types, q.largest, n)
 
     def bid(run: _Kernels, keys: Array | None, best: Array) -> None:
         run.groups(grid(n), BLOCK, n, words, listed, *position, *values_of(u), keys, best)
@@ -90,34 +89,31 @@ def _winners(passes: tuple[_Kernels, ...], size: int, bid: Callable[[_Kernels, A
     return best
 
 
-def _passes(types: str, value: np.dtype[Any], largest: bool, n: int) -> tuple[_Kernels, ...]:
-    if value.itemsize <= 4 and n <= _FEW:
-        return (_kernels(types, value, largest, _KEYS_AND_PLACES),)
-    return _kernels(types, value, largest, _KEYS), _kernels(types, value, largest, _PLACES)
+def _passes(types: tuple[np.dtype[Any], ...], largest: bool, n: int) -> tuple[_Kernels, ...]:
+    if types[0].itemsize <= 4 and n <= _FEW:
+        return (_kernels(types, largest, _KEYS_AND_PLACES),)
+    return _kernels(types, largest, _KEYS), _kernels(types, largest, _PLACES)
 
 
 @functools.lru_cache(maxsize=1024)
-def _kernels(types: str, value: np.dtype[Any], largest: bool, bids: int) -> _Kernels:
-    text = _prologue(types, value, largest, bids)
+def _kernels(types: tuple[np.dtype[Any], ...], largest: bool, bids: int) -> _Kernels:
+    """types: A, P, I, X and L of the kernels."""
+    text = typedefs(**dict(zip(("A", "P", "I", "X", "L"), types, strict=True)))
+    text += typedefs(KEY=UINT64 if types[0].itemsize == 8 else UINT32)
+    text += constants(FORM=2, DESCENDING=largest, BIDS=bids)
     names = "locate_rows", "locate_rows_write", "locate_groups", "locate_groups_write"
     return _Kernels(*(kernel("locate.cuh", name, text) for name in names))
-
-
-def _prologue(types: str, value: np.dtype[Any], largest: bool, bids: int) -> str:
-    key = typedefs(KEY=UINT64 if value.itemsize == 8 else UINT32)
-    return types + key + constants(FORM=2, DESCENDING=largest, BIDS=bids)
 
 
 # The type of indices that a kernel does not read.
 _INDEX = INT32
 
 
-def catalog() -> Iterator[compile_samples.Entry]:
-    """Yield (kernel file, prologue): the rows of the catalog for the kernels of this module."""
+def samples() -> Iterator[Handles]:
+    """Yield the kernels of this module for representative types and operators: see `catalog`."""
     for value, largest, bids in (
         (FP32, False, _KEYS_AND_PLACES), (INT8, True, _KEYS_AND_PLACES), (BOOL, True, _KEYS_AND_PLACES),
         (UINT16, False, _KEYS), (FP64, False, _KEYS), (INT64, True, _PLACES), (FP32, True, _PLACES),
     ):  # fmt: skip
         index = INT32 if value.itemsize <= 4 else INT64
-        types = typedefs(A=value, P=index, I=index, X=INT64, L=INT32)
-        yield "locate.cuh", _prologue(types, value, largest, bids)
+        yield _kernels((value, index, index, INT64, INT32), largest, bids)

@@ -19,9 +19,9 @@ from ...formats import CSR, Array, Pattern, word_count
 from ...memory.allocation import require
 from ..registry import RESIDENT, implements
 from ..spec_rows import SelectK, SortedRows, SortRows
-from . import compile_samples, tuning
+from . import tuning
 from .extract import copied_rows
-from .kernel import Kernel, kernel
+from .kernel import Handles, Kernel, kernel
 from .launch import BLOCK, counter, grid, multiprocessors, one_wave, read_one, read_words
 from .primitives import compact_csr, exclusive_scan, moved, width
 from .radix import sort_keys
@@ -143,28 +143,20 @@ def _order_long(plan: _Plan, rows: Array, operand: tuple[Any, ...], order: Array
 
 @functools.lru_cache(maxsize=1024)
 def _plan(offset: np.dtype[Any], column: np.dtype[Any], value: np.dtype[Any], descending: bool, random: bool) -> _Plan:
-    key, big, text = _prologue(offset, column, value, descending, random)
-    names = (
-        "bins", "warps", "blocks", "long_lengths", "long_keys", "long_write", "sorted", "mark", "offsets"
-    )  # fmt: skip
-    return _Plan(key, big, *(kernel("order.cuh", f"order_{name}", text) for name in names))
-
-
-def _prologue(
-    offset: np.dtype[Any], column: np.dtype[Any], value: np.dtype[Any], descending: bool, random: bool
-) -> tuple[np.dtype[Any], int, str]:
-    """Return the type of keys, the longest row of a block, and the prologue."""
     value = UINT32 if random else value
     key = UINT64 if value.itemsize == 8 else UINT32
     text = typedefs(P=offset, I=column, A=value, KEY=key)
     text += constants(FORM=2, RANDOM=random, DESCENDING=descending, SORT_BIG=tuning.SORT_BIG)
-    return key, tuning.SORT_BIG, text
+    names = (
+        "bins", "warps", "blocks", "long_lengths", "long_keys", "long_write", "sorted", "mark", "offsets"
+    )  # fmt: skip
+    return _Plan(key, tuning.SORT_BIG, *(kernel("order.cuh", f"order_{name}", text) for name in names))
 
 
-def catalog() -> Iterator[compile_samples.Entry]:
-    """Yield (kernel file, prologue): the rows of the catalog for the kernels of this module."""
+def samples() -> Iterator[Handles]:
+    """Yield the kernels of this module for representative types and operators: see `catalog`."""
     for value, descending, random in (
         (FP32, False, False), (FP64, True, False), (INT8, True, False), (BOOL, False, False), (INT64, False, True),
     ):  # fmt: skip
         index = INT64 if value == FP64 else INT32
-        yield "order.cuh", _prologue(index, index, value, descending, random)[2]
+        yield _plan(index, index, value, descending, random)

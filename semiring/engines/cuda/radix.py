@@ -12,9 +12,9 @@ from cupy.cuda import runtime
 
 from ...dtypes import FC64, INT32, INT64, UINT8, UINT16, UINT32, UINT64
 from ...formats import CSR, Array, index_dtype
-from . import compile_samples, tuning
+from . import tuning
 from .arguments import arguments
-from .kernel import Kernel, kernel
+from .kernel import Handles, Kernel, kernel
 from .launch import BLOCK, grid, multiprocessors
 from .primitives import gather, key_dtype, moved, width
 from .specialize import constants, typedefs
@@ -224,23 +224,6 @@ class _Plan(NamedTuple):
     pack: Callable[..., bytes]
 
 
-def _text(
-    kind: int,
-    types: tuple[np.dtype[Any], ...],
-    value: np.dtype[Any] | None,
-    shape: Shape,
-    splits: np.dtype[Any] | None,
-) -> str:
-    """Return the prologue.  types: of keys, major and minor indices; splits: of minor indices that are written."""
-    key, major, minor = types
-    out, moves = _INT32 if splits is None else splits, _BYTE if value is None else value
-    text = typedefs(KEY=key, MAJOR=major, MINOR=minor, O=out, V=moves)
-    text += constants(SOURCE=kind, SPLIT=splits is not None, VALUED=value is not None, DIGIT=shape.digit)
-    return text + constants(
-        THREADS=shape.threads, ITEMS=shape.items, RESIDENT=shape.resident, WINDOW=tuning.RADIX_WINDOW
-    )
-
-
 @functools.lru_cache(maxsize=256)
 def _plan(
     kind: int,
@@ -249,14 +232,19 @@ def _plan(
     shape: Shape,
     splits: np.dtype[Any] | None,
 ) -> _Plan:
-    text = _text(kind, types, value, shape, splits)
+    """Return the plan.  types: of keys, major and minor indices; splits: of minor indices that are written."""
+    key, major, minor = types
+    out, moves = _INT32 if splits is None else splits, _BYTE if value is None else value
+    text = typedefs(KEY=key, MAJOR=major, MINOR=minor, O=out, V=moves)
+    text += constants(SOURCE=kind, SPLIT=splits is not None, VALUED=value is not None, DIGIT=shape.digit)
+    text += constants(THREADS=shape.threads, ITEMS=shape.items, RESIDENT=shape.resident, WINDOW=tuning.RADIX_WINDOW)
     names = ("radix_histogram", "radix_starts", "radix_rows", "radix_pass")
     histogram, starts, rows, run = (kernel("radix.cuh", name, text) for name in names)
     return _Plan(histogram, starts, rows, run, arguments("radix.cuh", "RadixArguments"))
 
 
-def catalog() -> Iterator[compile_samples.Entry]:
-    """Yield (kernel file, prologue): the rows of the catalog for the kernels of this module."""
+def samples() -> Iterator[Handles]:
+    """Yield the kernels of this module for representative types and operators: see `catalog`."""
     for kind, key, index, value, splits, digit in (
         (_KEYS, UINT64, INT32, UINT32, None, 9),
         (_KEYS, UINT32, INT32, None, None, 8),
@@ -268,4 +256,4 @@ def catalog() -> Iterator[compile_samples.Entry]:
     ):
         size = 0 if value is None else value.itemsize
         shape = chosen(228 << 10, 227 << 10, key.itemsize, size, digit)
-        yield "radix.cuh", _text(kind, (key, index, INT32), value, shape, splits)
+        yield _plan(kind, (key, index, INT32), value, shape, splits)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import cupy
 import numpy as np
@@ -18,7 +18,7 @@ from ..registry import implements
 from ..spec import Inner, ReduceRows, ReduceScalar, ScalarResult
 from . import compile_samples, tuning
 from .degrees import present_rows
-from .kernel import Kernel, kernel
+from .kernel import Handles, Kernel, kernel
 from .launch import BLOCK, Queued, counter, grid, multiprocessors, values_of, words_of
 from .primitives import as_dense
 from .row_tiles import TILE_BLOCK, find_tiles, row_tiles
@@ -43,16 +43,13 @@ def reduce_rows(q: ReduceRows) -> VectorStore:
         return present_rows(a.pattern, z, value)
     first_only = q.monoid.is_any
     out = cupy.empty(a.nrows, z)
-    prologue = typedefs(A=a.dtype, P=a.indptr.dtype, OUT=z) + _TILE_TEXT
-    prologue += constants(FORM=2, COMMUTES="commutative" in q.monoid.op.laws) + monoid("add", q.monoid)
+    plan = _plan(q.monoid, a.dtype, a.indptr.dtype, z)
     if first_only:
-        run = kernel("reduce.cuh", "reduce_rows_first", prologue)
-        run(grid(a.nrows), BLOCK, a.nrows, a.indptr, *values_of(a), out)
+        plan.first(grid(a.nrows), BLOCK, a.nrows, a.indptr, *values_of(a), out)
     elif a.iso is not None:
-        run = kernel("reduce.cuh", "reduce_rows_iso", prologue)
-        run(grid(a.nrows), BLOCK, a.nrows, a.nvals, a.indptr, a.iso, out)
+        plan.iso(grid(a.nrows), BLOCK, a.nrows, a.nvals, a.indptr, a.iso, out)
     else:
-        segments(prologue, a.nvals, a.indptr, a.nrows, row_tiles(a.pattern, tuning.REDUCE_TILE), a, out)
+        segments(plan, a.nvals, a.indptr, a.nrows, row_tiles(a.pattern, tuning.REDUCE_TILE), a, out)
     return present_rows(a.pattern, z, out)
 
 
@@ -66,12 +63,30 @@ class Values:
     iso: np.generic | None
 
 
+class _Plan(NamedTuple):
+    """The kernels of a reduction by rows; `iso` and `first` are those of a monoid."""
+
+    tiles: Kernel
+    carry: Kernel
+    fold: Kernel
+    iso: Kernel
+    first: Kernel
+
+
+@functools.lru_cache(maxsize=1024)
+def _plan(add: TypedMonoid | TypedBinary, element: np.dtype[Any], offset: np.dtype[Any], out: np.dtype[Any]) -> _Plan:
+    op, text = (add.op, monoid("add", add)) if isinstance(add, TypedMonoid) else (add, binary("add", add))
+    prologue = typedefs(A=element, P=offset, OUT=out) + _TILE_TEXT
+    prologue += constants(FORM=2, COMMUTES="commutative" in op.laws) + text
+    return _Plan(*(kernel("reduce.cuh", f"reduce_rows_{name}", prologue) for name in _Plan._fields))
+
+
 def segments(
-    prologue: str, n: int, indptr: Array, nrows: int, first_row: Array, source: CSR | Values, out: Array
+    plan: _Plan, n: int, indptr: Array, nrows: int, first_row: Array, source: CSR | Values, out: Array
 ) -> None:
     """out[r] = the ordered combination of row r's values, for every row that has any, by an associative operator.
 
-    The prologue names A, P, OUT, COMMUTES and ``add``.  first_row: the tiles of the rows, of REDUCE_TILE steps.
+    first_row: the tiles of the rows, of REDUCE_TILE steps.
     """
     if n == 0:
         return
@@ -80,23 +95,19 @@ def segments(
     values = values_of(source)
     block = TILE_BLOCK if out.dtype.itemsize <= 8 else TILE_BLOCK // 2
     grid_of_tiles = -(-32 * tiles // block)  # a warp for each
-    kernel("reduce.cuh", "reduce_rows_tiles", prologue)(
-        grid_of_tiles, block, n, indptr, nrows, *values, first_row, tiles, out, carry
-    )
+    plan.tiles(grid_of_tiles, block, n, indptr, nrows, *values, first_row, tiles, out, carry)
     if tiles > 1:
-        run = kernel("reduce.cuh", "reduce_rows_carry", prologue)
-        run(-(-tiles // BLOCK), BLOCK, indptr, nrows, first_row, tiles, carry, out)
+        plan.carry(-(-tiles // BLOCK), BLOCK, indptr, nrows, first_row, tiles, carry, out)
 
 
 def combine_runs(starts: Array, runs: int, source: Values, op: TypedBinary, out: Array) -> None:
     """out[r] = the values at positions starts[r] .. starts[r + 1] combined by `op`, left to right."""
-    prologue = typedefs(A=source.dtype, P=starts.dtype, OUT=out.dtype) + _TILE_TEXT
-    prologue += constants(FORM=2, COMMUTES="commutative" in op.laws) + binary("add", op)
+    plan = _plan(op, source.dtype, starts.dtype, out.dtype)
     if "associative" in op.laws:
         first_row = find_tiles(starts, runs, source.size, tuning.REDUCE_TILE)
-        segments(prologue, source.size, starts, runs, first_row, source, out)
+        segments(plan, source.size, starts, runs, first_row, source, out)
     else:
-        kernel("reduce.cuh", "reduce_rows_fold", prologue)(grid(runs), BLOCK, runs, starts, *values_of(source), out)
+        plan.fold(grid(runs), BLOCK, runs, starts, *values_of(source), out)
 
 
 @implements(ReduceScalar, engine="cuda")
@@ -165,20 +176,14 @@ def _one_value(run: Kernel, items: int, z: np.dtype[Any], *arguments: Any) -> Ca
     return value
 
 
-def catalog() -> Iterator[compile_samples.Entry]:
-    """Yield (kernel file, prologue): the rows of the catalog for the kernels of this module."""
+def samples() -> Iterator[Handles]:
+    """Yield the kernels of this module for representative types and operators: see `catalog`."""
     for add in (compile_samples.PLUS, compile_samples.MIN8, compile_samples.LOR, compile_samples.ANY):
-        types = typedefs(A=FP32, P=INT64, OUT=add.dtype) + constants(FORM=2, COMMUTES=True) + _TILE_TEXT
-        yield "reduce.cuh", types + monoid("add", add)
+        yield _plan(add, FP32, INT64, add.dtype), _reduce_all(add, FP32)
     for ring in compile_samples.WIDE_SEMIRINGS:
-        types = typedefs(A=ring.z, P=INT64, OUT=ring.z) + constants(FORM=2, COMMUTES=True) + _TILE_TEXT
-        yield "reduce.cuh", types + monoid("add", ring.add)
-        types = typedefs(U=ring.z, V=ring.z if is_record(ring.z) else FP32, I=INT32, P=INT32) + constants(
-            FORM=0, LISTED=False, SWAPPED=False
-        )
-        yield "inner.cuh", types + semiring(ring)
-    sequential = typedefs(A=INT8, P=INT32, OUT=INT8) + constants(FORM=2, COMMUTES=False) + _TILE_TEXT
-    yield "reduce.cuh", sequential + binary("add", compile_samples.PLUS32)
+        yield _plan(ring.add, ring.z, INT64, ring.z), _reduce_all(ring.add, ring.z)
+        yield _inner_product(ring, ring.z, ring.z if is_record(ring.z) else FP32, None, False)
+    yield _plan(compile_samples.PLUS32, INT8, INT32, INT8), _plan(compile_samples.SECOND8, INT8, INT32, INT8)
     for number, ring in enumerate(compile_samples.SEMIRINGS):
-        types = typedefs(U=FP32, V=INT8, I=(INT32, INT64)[number % 2], P=INT32) + constants(FORM=0)
-        yield "inner.cuh", types + constants(LISTED=number % 2 == 1, SWAPPED=number % 4 == 3) + semiring(ring)
+        listed = (None, INT64)[number % 2]
+        yield _inner_product(ring, FP32, INT8, listed, number % 4 == 3)

@@ -17,7 +17,7 @@ from ..recording import note
 from ..registry import implements
 from ..spec_rows import Scale
 from . import compile_samples, tuning
-from .kernel import Kernel, kernel
+from .kernel import Handles, Kernel, kernel
 from .launch import multiprocessors, one_wave, values_of
 from .mxv_ranked import Ranked, ranked, ranked_table
 from .primitives import gather
@@ -78,27 +78,22 @@ def _scale_ranked(q: Scale, found: Ranked, out: Array) -> None:
 
 @functools.lru_cache(maxsize=1024)
 def _plan_ranked(op: TypedBinary, *types: np.dtype[Any]) -> Kernel:
-    return kernel("scale_ranked.cuh", "scale_ranked", _prologue_ranked(op, *types))
-
-
-def _prologue_ranked(op: TypedBinary, *types: np.dtype[Any]) -> str:
+    """types: J, X and Y of the kernel."""
     named = typedefs(**dict(zip(("J", "X", "Y"), types, strict=True)))
-    return named + constants(THREADS=_THREADS) + binary("combine", op)
+    return kernel("scale_ranked.cuh", "scale_ranked", named + constants(THREADS=_THREADS) + binary("combine", op))
 
 
 @functools.lru_cache(maxsize=1024)
 def _plan(op: TypedBinary, by_rows: bool, *types: np.dtype[Any]) -> Kernel:
-    return kernel("scale.cuh", "scale_entries", _prologue(op, by_rows, *types))
-
-
-def _prologue(op: TypedBinary, by_rows: bool, *types: np.dtype[Any]) -> str:
+    """types: P, I, X and Y of the kernel."""
     named = typedefs(**dict(zip(("P", "I", "X", "Y"), types, strict=True)))
-    return named + constants(FORM=2, BY_ROWS=by_rows, TILE=tuning.WARP_TILE) + binary("combine", op)
+    named += constants(FORM=2, BY_ROWS=by_rows, TILE=tuning.WARP_TILE)
+    return kernel("scale.cuh", "scale_entries", named + binary("combine", op))
 
 
-def catalog() -> Iterator[compile_samples.Entry]:
-    """Yield (kernel file, prologue): the rows of the catalog for the kernels of this module."""
+def samples() -> Iterator[Handles]:
+    """Yield the kernels of this module for representative types and operators: see `catalog`."""
     for by_rows in (False, True):
-        yield "scale.cuh", _prologue(compile_samples.TIMES, by_rows, INT32, INT32, FP32, INT8)
-        yield "scale.cuh", _prologue(compile_samples.SECONDI, by_rows, INT64, INT64, INT8, FP32)
-    yield "scale_ranked.cuh", _prologue_ranked(compile_samples.TIMES, INT32, FP32, INT8)
+        yield _plan(compile_samples.TIMES, by_rows, INT32, INT32, FP32, INT8)
+        yield _plan(compile_samples.SECONDI, by_rows, INT64, INT64, INT8, FP32)
+    yield _plan_ranked(compile_samples.TIMES, INT32, FP32, INT8)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import cupy
 import numpy as np
@@ -20,7 +20,7 @@ from . import compile_samples
 from .algebra import native_atomic
 from .build import build
 from .extract import LISTED, index_arguments
-from .kernel import kernel
+from .kernel import Handles, Kernel, kernel
 from .launch import BLOCK, bitmap, counter, grid, values_of
 from .primitives import cast_array, compact_list, counting, gather, rows_of_entries
 from .specialize import binary, constants, typedefs
@@ -58,21 +58,39 @@ def scatter_vector(q: ScatterVector) -> VectorStore:
     if size:
         winners.data.memset_async(0xFF, winners.nbytes)
     x, position = index_arguments(q.index)
-    prologue = typedefs(U=u.dtype, X=x, L=_INT32 if listed is None else listed.dtype, W=winner)
-    prologue += constants(FORM=0, COMBINED=q.dup is not None, NATIVE=native)
-    prologue += _NO_DUP if q.dup is None else binary("dup", q.dup)
+    plan = _plan(u.dtype, x, _INT32 if listed is None else listed.dtype, winner, q.dup, native)
     source = (u.words if isinstance(u, Bitmap) else None, listed, *position)
     values, iso = values_of(u)
     shared = q.dup is None and u.values is None
     out = None if shared else cupy.empty(size, u.dtype)
     words, count = cupy.empty(word_count(size), np.uint32), counter()
-    kernel("scatter.cuh", "scatter_claim", prologue)(grid(n), BLOCK, n, *source, winners)
-    settle = kernel("scatter.cuh", "scatter_settle", prologue)
-    settle(grid(size), BLOCK, size, winners, values, iso, words, out, count)
+    plan.claim(grid(n), BLOCK, n, *source, winners)
+    plan.settle(grid(size), BLOCK, size, winners, values, iso, words, out, count)
     if q.dup is not None:
-        combine = kernel("scatter.cuh", "scatter_combine", prologue)
-        combine(grid(n), BLOCK, n, *source, winners, values, iso, out)
+        plan.combine(grid(n), BLOCK, n, *source, winners, values, iso, out)
     return bitmap(size, u.dtype, words, iso if out is None else out, count if size else 0)
+
+
+class _Plan(NamedTuple):
+    claim: Kernel
+    settle: Kernel
+    combine: Kernel
+
+
+@functools.lru_cache(maxsize=1024)
+def _plan(
+    value: np.dtype[Any],
+    x: np.dtype[Any],
+    listed: np.dtype[Any],
+    winner: np.dtype[Any],
+    dup: TypedBinary | None,
+    native: int,
+) -> _Plan:
+    """x, listed: of the index, and of the indices of an index list.  native: see `native_atomic`."""
+    text = typedefs(U=value, X=x, L=listed, W=winner)
+    text += constants(FORM=0, COMBINED=dup is not None, NATIVE=native)
+    text += _NO_DUP if dup is None else binary("dup", dup)
+    return _Plan(*(kernel("scatter.cuh", f"scatter_{name}", text) for name in _Plan._fields))
 
 
 @functools.lru_cache(maxsize=64)
@@ -130,25 +148,28 @@ def _in_ranges(a: CSR, rows: Index, cols: Index) -> CSR:
     indices = a.indices
     if not cols.is_all:
         indices = cupy.empty(a.nvals, index_dtype(cols.size))
-    text = typedefs(P=a.indptr.dtype, I=a.indices.dtype, J=indices.dtype)
+    offsets, columns = _rows_plan(a.indptr.dtype, a.indices.dtype, indices.dtype)
     indptr = cupy.empty(rows.size + 1, a.indptr.dtype)
-    run = kernel("scatter_rows.cuh", "scatter_offsets", text)
-    run(grid(rows.size + 1), BLOCK, rows.size, rows.count, rows.start, rows.step, a.indptr, indptr)
+    offsets(grid(rows.size + 1), BLOCK, rows.size, rows.count, rows.start, rows.step, a.indptr, indptr)
     if not cols.is_all:
-        run = kernel("scatter_rows.cuh", "scatter_columns", text)
-        run(grid(a.nvals), BLOCK, a.nvals, cols.start, cols.step, a.indices, indices)
+        columns(grid(a.nvals), BLOCK, a.nvals, cols.start, cols.step, a.indices, indices)
     return CSR(Pattern(rows.size, cols.size, indptr, indices), a.dtype, a.values, a.iso)
 
 
-def catalog() -> Iterator[compile_samples.Entry]:
-    """Yield (kernel file, prologue): the rows of the catalog for the kernels of this module."""
+@functools.cache
+def _rows_plan(offset: np.dtype[Any], column: np.dtype[Any], moved: np.dtype[Any]) -> tuple[Kernel, Kernel]:
+    """Return the kernels that write the offsets, and the columns, of type `moved`."""
+    text = typedefs(P=offset, I=column, J=moved)
+    file = "scatter_rows.cuh"
+    return kernel(file, "scatter_offsets", text), kernel(file, "scatter_columns", text)
+
+
+def samples() -> Iterator[Handles]:
+    """Yield the kernels of this module for representative types and operators: see `catalog`."""
     for value, winner in ((BOOL, UINT32), (INT8, UINT64), (UINT16, UINT32), (FP32, UINT32), (FP64, UINT64)):
-        types = typedefs(U=value, X=INT64, L=INT32, W=winner)
-        yield "scatter.cuh", types + constants(FORM=0, COMBINED=True, NATIVE=0) + binary("dup", compile_samples.PLUS32)
-        yield "scatter.cuh", types + constants(FORM=0, COMBINED=False, NATIVE=0) + _NO_DUP
+        for dup in (compile_samples.PLUS32, None):
+            yield _plan(value, INT64, INT32, winner, dup, 0)
     for ring in compile_samples.SEMIRINGS[:3] + compile_samples.COMPLEX_SEMIRINGS[:2]:
-        plus, index = ring.add.op, typedefs(U=ring.z, X=INT32, L=INT64, W=UINT32)
-        flags = constants(FORM=0, COMBINED=True, NATIVE=native_atomic(plus))
-        yield "scatter.cuh", index + flags + binary("dup", plus)
+        yield _plan(ring.z, INT32, INT64, UINT32, ring.add.op, native_atomic(ring.add.op))
     for offset, column in ((INT32, INT64), (INT64, INT32)):
-        yield "scatter_rows.cuh", typedefs(P=offset, I=INT32, J=column)
+        yield _rows_plan(offset, INT32, column)

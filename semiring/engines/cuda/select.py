@@ -14,7 +14,7 @@ from typing import Any
 import cupy
 import numpy as np
 
-from ...dtypes import BOOL, FP32, FP64, INT32, INT64, UINT8, UINT16, UINT32, UINT64
+from ...dtypes import BOOL, FP32, FP64, INT32, INT64, UINT8, UINT16
 from ...formats import CSR, Array, Bitmap, Full, IndexList, Store, word_count
 from ...operators.expression import Expression
 from ...operators.types import TypedIndexUnary
@@ -24,7 +24,7 @@ from ..registry import implements
 from ..spec import Keep, Outside, Select
 from . import compile_samples
 from .arguments import arguments
-from .kernel import Kernel, kernel
+from .kernel import Handles, Kernel, kernel
 from .launch import BLOCK, bitmap, counter, grid, values_of, words_of
 from .primitives import DENSE, LIST, ROWS, as_dense, compact_list, moved, width
 from .radix import sort_keys
@@ -119,12 +119,19 @@ def mask_arguments(mask: Mask) -> tuple[str, tuple[Any, ...]]:
     values, iso = values_of(store) if valued else (None, _BYTE.type(0))
     complement = np.int32(mask.complement)
     if isinstance(store, CSR):
-        types = typedefs(MP=store.indptr.dtype, MI=store.indices.dtype, M=element)
-        return types + constants(VALUED=valued), (store.indptr, store.indices, None, values, iso, complement)
+        text = mask_text(element, valued, store.indptr.dtype, store.indices.dtype)
+        return text, (store.indptr, store.indices, None, values, iso, complement)
     dense = as_dense(store)
     values, iso = values_of(dense) if valued else (None, _BYTE.type(0))
-    types = typedefs(MP=_INT32, MI=_INT32, M=element) + constants(VALUED=valued)
-    return types, (None, None, words_of(dense), values, iso, complement)
+    return mask_text(element, valued), (None, None, words_of(dense), values, iso, complement)
+
+
+@functools.cache
+def mask_text(
+    element: np.dtype[Any], valued: bool, offset: np.dtype[Any] = _INT32, column: np.dtype[Any] = _INT32
+) -> str:
+    """Return the part of a prologue that describes a mask.  element: of its values."""
+    return typedefs(MP=offset, MI=column, M=element) + constants(VALUED=valued)
 
 
 def _members(index: Index) -> tuple[Any, ...]:
@@ -134,15 +141,19 @@ def _members(index: Index) -> tuple[Any, ...]:
         return None, keys, 0, 1, index.count
     if index.array is not None:
         words = cupy.zeros(word_count(index.size), np.uint32)
-        prologue = typedefs(P=_INT32, I=index.array.dtype, V=_BYTE) + constants(FORM=DENSE) + TILE_TEXT
-        run = kernel("outside.cuh", "outside_members", prologue)
-        run(grid(index.count), BLOCK, index.count, index.array, words)
+        _members_kernel(index.array.dtype)(grid(index.count), BLOCK, index.count, index.array, words)
         return words, None, 0, 1, 0
     if index.count <= 1 or index.step == 0:
         return None, None, index.start, 1, min(index.count, 1)
     if index.step < 0:
         return None, None, index.start + index.step * (index.count - 1), -index.step, index.count
     return None, None, index.start, index.step, index.count
+
+
+@functools.cache
+def _members_kernel(index: np.dtype[Any]) -> Kernel:
+    types = typedefs(P=_INT32, I=index, V=_BYTE)
+    return kernel("outside.cuh", "outside_members", types + constants(FORM=DENSE) + TILE_TEXT)
 
 
 def _kept(a: Store, file: str, text: str, given: tuple[Any, ...]) -> Store:
@@ -184,14 +195,16 @@ def _marks_plan(file: str, text: str, listed: np.dtype[Any] | None) -> Kernel:
     return kernel(file, _NAMES[file][0], types + constants(FORM=DENSE if listed is None else LIST) + text)
 
 
-def catalog() -> Iterator[compile_samples.Entry]:
-    """Yield (kernel file, prologue): the rows of the catalog for the kernels of this module."""
-    for form in compile_samples.FORMS:
-        entry_types = typedefs(P=INT64, I=INT32, V=UINT16) + constants(FORM=form) + TILE_TEXT
-        for op in (compile_samples.VALUE, compile_samples.ROW, compile_samples.BAND):
-            yield "select.cuh", entry_types + indexunary("keep", op) + typedefs(A=FP64, K=op.k)
-        for valued in (True, False):
-            yield "keep.cuh", entry_types + typedefs(MP=INT32, MI=INT32, M=FP32) + constants(VALUED=valued)
-        yield "outside.cuh", entry_types
-    for value in (UINT8, UINT16, UINT32, UINT64):
-        yield "keep_write.cuh", typedefs(P=INT64, I=(INT32, INT64)[value is UINT32], V=value) + TILE_TEXT
+def samples() -> Iterator[Handles]:
+    """Yield the kernels of this module for representative types and operators: see `catalog`."""
+    conditions = [
+        ("select.cuh", _select_text(op, FP64))
+        for op in (compile_samples.VALUE, compile_samples.ROW, compile_samples.BAND)
+    ]
+    conditions += [("keep.cuh", mask_text(FP32 if valued else UINT8, valued)) for valued in (True, False)]
+    for file, text in (*conditions, ("outside.cuh", "")):
+        yield _marks_plan(file, text, None), _marks_plan(file, text, INT64)
+        yield _rows_plan(file, text, INT64, INT32, UINT16)
+    for value in (UINT8, FP32, FP64):
+        yield _rows_plan("outside.cuh", "", INT64, (INT32, INT64)[value == FP32], value)
+    yield _members_kernel(INT64)

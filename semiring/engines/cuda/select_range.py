@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
@@ -12,10 +13,10 @@ from ...dtypes import INT32, INT64
 from ...formats import CSR
 from ...operators import indexunary
 from ...operators.expression import Expression
-from . import compile_samples, tuning
+from . import tuning
 from .arguments import arguments
 from .extract import copied_rows
-from .kernel import kernel
+from .kernel import Handles, Kernel, kernel
 from .launch import read_one
 from .row_tiles import TILE_BLOCK, TILE_TEXT, lookback_words
 from .specialize import constants, typedefs
@@ -65,18 +66,20 @@ def select_range(a: CSR, columns: ColumnRange) -> CSR:
         low=columns.low, low_step=columns.low_step, high=columns.high, high_step=columns.high_step,
         starts=starts, offsets=offsets, words=words,
     )  # fmt: skip
-    kernel("select_range.cuh", "range_offsets", _text(a.indptr.dtype, a.indices.dtype))(tiles, TILE_BLOCK, packed)
+    _kernel(a.indptr.dtype, a.indices.dtype)(tiles, TILE_BLOCK, packed)
     total = read_one(words)  # synchronizes
     if total == a.nvals:
         return a
     return copied_rows(a, np.dtype(np.int32), (None, 0, 1), n, starts, offsets, total)
 
 
-def _text(offset: np.dtype[Any], column: np.dtype[Any]) -> str:
-    return typedefs(P=offset, I=column, V=np.dtype(np.uint8)) + TILE_TEXT + constants(FORM=2)
+@functools.cache
+def _kernel(offset: np.dtype[Any], column: np.dtype[Any]) -> Kernel:
+    types = typedefs(P=offset, I=column, V=np.dtype(np.uint8))
+    return kernel("select_range.cuh", "range_offsets", types + TILE_TEXT + constants(FORM=2))
 
 
-def catalog() -> Iterator[compile_samples.Entry]:
-    """Yield (kernel file, prologue): the rows of the catalog for the kernels of this module."""
+def samples() -> Iterator[Handles]:
+    """Yield the kernels of this module for representative types and operators: see `catalog`."""
     for offset, column in ((INT32, INT32), (INT64, INT32), (INT64, INT64)):
-        yield "select_range.cuh", _text(offset, column)
+        yield _kernel(offset, column)

@@ -8,14 +8,10 @@ import numpy as np
 from ...formats import CSR, Pattern, index_dtype, uncompressed_pattern
 from ..registry import implements
 from ..spec import IsSymmetric, Transpose
-from .build import csr_from_sorted, row_keys, starts
-from .kernel import kernel
+from .build import check_kernel, csr_from_sorted, row_keys, starts
 from .launch import BLOCK, grid, read_one
 from .primitives import width
 from .radix import by_digits, sort_keys, sorted_by_column
-from .specialize import constants, typedefs
-
-_INT32 = np.dtype(np.int32)
 
 
 @implements(Transpose, engine="cuda")
@@ -52,8 +48,7 @@ def is_symmetric(q: IsSymmetric) -> bool:
     if pattern.nrows != pattern.ncols:
         return False
     missing = cupy.zeros(1, np.uint32)
-    types = typedefs(MAJOR=pattern.indptr.dtype, MINOR=pattern.indices.dtype) + constants(FORM=2)
-    run = kernel("check.cuh", "check_symmetric", types)
+    run = check_kernel("check_symmetric", pattern.indptr.dtype, pattern.indices.dtype)
     n = pattern.nvals
     run(grid(n), BLOCK, n, pattern.indptr, pattern.nrows, pattern.indices, missing)
     return read_one(missing) == 0  # synchronizes

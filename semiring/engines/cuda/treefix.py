@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator
+from itertools import product
 from typing import Any
 
 import cupy
@@ -17,7 +18,7 @@ from ..registry import implements
 from ..spec_graphs import FOREST_CYCLE, FOREST_RANGE, Treefix, forest_error
 from . import compile_samples
 from .algebra import native_atomic
-from .kernel import Kernel, kernel
+from .kernel import Handles, Kernel, kernel
 from .launch import BLOCK, grid, read_back
 from .specialize import constants, monoid, typedefs
 
@@ -72,23 +73,13 @@ def _doubled(down: Kernel, parent: Any, values: Any, rounds: int, state: Any, ch
 
 @functools.lru_cache(maxsize=256)
 def _kernels(add: TypedMonoid, parent: np.dtype[Any]) -> tuple[Kernel, Kernel, Kernel]:
-    text = _prologue(add, parent)
+    text = typedefs(F=parent, Z=add.z) + constants(NATIVE=native_atomic(add.op)) + monoid("add", add)
     children, up, down = (kernel("treefix.cuh", f"treefix_{name}", text) for name in ("children", "up", "down"))
     return children, up, down
 
 
-def _prologue(add: TypedMonoid, parent: np.dtype[Any]) -> str:
-    return typedefs(F=parent, Z=add.z) + constants(NATIVE=native_atomic(add.op)) + monoid("add", add)
-
-
-def catalog() -> Iterator[compile_samples.Entry]:
-    """Yield (kernel file, prologue): the rows of the catalog for the kernels of this module."""
-    for add in (
-        compile_samples.PLUS,
-        compile_samples.MIN,
-        compile_samples.MIN8,
-        compile_samples.LOR,
-        compile_samples.ANY,
-    ):
-        for parent in (INT32, INT64):
-            yield "treefix.cuh", _prologue(add, parent)
+def samples() -> Iterator[Handles]:
+    """Yield the kernels of this module for representative types and operators: see `catalog`."""
+    sampled = compile_samples.PLUS, compile_samples.MIN, compile_samples.MIN8, compile_samples.LOR, compile_samples.ANY
+    for add, parent in product(sampled, (INT32, INT64)):
+        yield _kernels(add, parent)
