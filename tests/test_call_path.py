@@ -17,7 +17,7 @@ from semiring.engines import registry
 PACKAGE = str(Path(sr.__file__).parent)
 # Masks, products, writes and results as well as the engine; and a search before its engine.
 MOST_OF_A_PRODUCT = 60
-MOST_BEFORE_A_SEARCH = 45
+MOST_BEFORE_A_SEARCH = 40
 
 
 def functions_called(call: Callable[[], Any], *, until: str = "") -> list[str]:

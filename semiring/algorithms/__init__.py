@@ -1,6 +1,5 @@
 """Graph algorithms, each a composition of public matrix operations that users can write themselves."""
 
-from inspect import isfunction
 from typing import NoReturn
 
 from semiring.renamed import raise_no_attribute
@@ -154,7 +153,6 @@ from .structure import (
     triad_census,
     vertex_reciprocity,
 )
-from .vertex_labels import named
 
 __all__ = [
     "BfsTrace",
@@ -294,10 +292,6 @@ __all__ = [
     "widest_paths",
     "wiener_index",
 ]
-
-
-# Arguments may name vertices, and results have their labels; calls between algorithms need not pay for it.
-globals().update({name: named(name, globals()[name]) for name in __all__ if isfunction(globals()[name])})
 
 
 def __getattr__(name: str) -> NoReturn:

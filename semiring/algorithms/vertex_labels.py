@@ -1,8 +1,8 @@
 """Names of vertices in algorithms: as arguments, and on the axes and the values of results.
 
-An algorithm computes with row numbers and without labels.  `named` gives it those of the names in its arguments, and
-labels what it returns by the entry of the function in `RESULTS`.  Numbers and lists of Python, which carry no
-labels, hold names if an argument was one.
+An algorithm computes with row numbers and without labels.  Its decorator, `algorithm`, gives it those of the names in
+its arguments, and labels what it returns.  Numbers and lists of Python, which carry no labels, hold names if an
+argument was one.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 import numpy as np
 
-from semiring import Labels, Matrix, Vector
+from semiring import Labels, Matrix, Vector, ops
 from semiring.exceptions import ConvergenceFailure, IndexOutOfBound, InvalidValue, SemiringError
 from semiring.renamed import KEYWORDS, keyword_error
 
@@ -27,164 +27,81 @@ R = TypeVar("R")
 _VERTICES = frozenset({"order", "personalization", "source", "sources", "starts", "target", "u", "v", "vertices"})
 _VALUED = frozenset({"beta", "dangling", "labels", "personalization", "start"})
 
-# What the axes of a result are, a letter for each, and behind ">" its values, where these are vertices too:
-#   v  the vertices of the graph; none are named if its rows and its columns have different labels
-#   r  its rows, and "c" its columns, of functions of rectangular matrices
-#   s  the vertices that the parameter for sources names, in that order; "x" those of `vertices`
-#   k  the vertices of the first part of the result
-#   .  anything else
-# A number, or a list of numbers, has no axes: ">v" where they are vertices, which are named as the call names its own.
-# Alternatives for Vectors and matrices are separated by "|"; parts of tuples are in order, parts of records by name.
-RESULTS: dict[str, Any] = {
-    "adamic_adar": "rr",
-    "all_pairs": "vv",
-    "ancestors": "v",
-    "articulation_points": "v",
-    "average_neighbor_degree": "v",
-    "betweenness_centrality": "v",
-    "bfs_levels": "v|sv",
-    "bfs_order": ".>v",
-    "bfs_parents": "v>v",
-    "bfs_trace": {"levels": "v"},
-    "biconnected_components": {"edges": "vv", "heads": ".>v", "articulation_points": "v"},
-    "bridges": "vv",
-    "closeness_centrality": "v",
-    "clustering": "v",
-    "coarsen": "..",
-    "coloring": "v",
-    "common_neighbors": "rr",
-    "complement": "vv",
-    "condensation": {"component": "v", "representative": ".>v"},
-    "connected_components": "v>v",
-    "context_free_path_query": "vv",
-    "core_numbers": "v",
-    "cosine": "rr",
-    "degree_centrality": "v",
-    "degree_order": ".>v",
-    "degrees": "v",
-    "descendants": "v",
-    "eccentricity": "v",
-    "edge_betweenness_centrality": "vv",
-    "edge_boundary": "vv",
-    "edge_triangles": "vv",
-    "ego_graph": ("v", "kk"),
-    "eigenvector_centrality": "v",
-    "ensemble_clustering": {"labels": "v", "levels": "v"},
-    "fiedler_vector": {"vector": "v"},
-    "generalized_degree": "v.",
-    "google_matrix": "vv",
-    "graphlet_degrees": "v.",
-    "harmonic_centrality": "v",
-    "hits": {"hubs": "v", "authorities": "v"},
-    "in_degree_centrality": "v",
-    "incidence_matrix": {"matrix": "v.", "tails": ".>v", "heads": ".>v"},
-    "induced_subgraph": "xx",
-    "isolates": "v",
-    "jaccard": "rr",
-    "k_core": "vv",
-    "k_shortest_paths": {"vertices": ">v"},
-    "k_truss": "vv",
-    "katz_centrality": "v",
-    "label_propagation": "v>v",
-    "laplacian": {"matrix": "vv", "degrees": "v"},
-    "leiden": {"labels": "v", "levels": "v"},
-    "line_graph": {"tails": ".>v", "heads": ".>v"},
-    "local_efficiency": "v",
-    "locality_order": ".>v",
-    "longest_paths": "v",
-    "louvain": {"labels": "v", "levels": "v"},
-    "lowest_common_ancestor": ">v",
-    "lowest_common_ancestors": "v",
-    "markov_clustering": "v",
-    "maximal_independent_set": "v",
-    "maximal_matching": "v>v",
-    "maximum_bipartite_matching": "r>c",
-    "maximum_flow": {"flow": "vv", "source_side": "v"},
-    "minimum_spanning_forest": "vv",
-    "modularity_matrix": "vv",
-    "most_reliable_paths": "v",
-    "node2vec_walks": "..>v",
-    "node_boundary": "v",
-    "number_of_walks": "vv",
-    "out_degree_centrality": "v",
-    "overlap": "rr",
-    "pagerank": "v|sv",
-    "peer_pressure": "v",
-    "random_walks": "..>v",
-    "regular_path_query": "v",
-    "resource_allocation": "rr",
-    "reverse_cuthill_mckee": ".>v",
-    "sample_neighbors": "vv",
-    "shortest_path": {"vertices": ">v"},
-    "shortest_path_tree": {"distance": "v", "parent": "v>v"},
-    "square_clustering": "v",
-    "sssp": "v|sv",
-    "sssp_parents": "v>v",
-    "strongly_connected_components": "v>v",
-    "swap_edges": "vv",
-    "topological_generations": "v",
-    "topological_order": ".>v",
-    "transitive_closure": "vv",
-    "triangle_centrality": "v",
-    "triangles": "v",
-    "truss_numbers": "vv",
-    "two_coloring": "v",
-    "vertex_reciprocity": "v",
-    "voterank": "v",
-    "widest_paths": "v|sv",
-}
 
+def algorithm(axes: str | tuple[str, ...] = "", **parts: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Decorate an algorithm: names of vertices, failed allocations, and keyword arguments of earlier versions.
 
-def named(name: str, function: Callable[P, R]) -> Callable[P, R]:
-    """Return the function, which accepts the names of the vertices of its graph, and whose results have them."""
-    parameters = list(inspect.signature(function).parameters)
-    translated = [at for at in parameters if at in _VERTICES or at in _VALUED]
-    spec = RESULTS.get(name)
-    if spec is None and not translated and name not in KEYWORDS:
-        return function
-    first = parameters[0]
+    Its arguments may have the names of the vertices of its graph, which is the first one, and its result has them.  A
+    failed allocation raises OutOfMemory with its name.
 
-    @wraps(function)
-    def called(*args: P.args, **kwargs: P.kwargs) -> R:
-        A: Any = args[0] if args else kwargs.get(first)
-        labels = _labels_of(A)
-        try:
-            return function(*args, **kwargs) if labels is None else with_names(A, labels, args, kwargs)
-        except TypeError:
-            if (error := keyword_error(name, kwargs)) is None:
-                raise
-        raise error
+    Parameters
+    ----------
+    axes : what the axes of a result are, a letter for each, and behind ">" its values, where these are vertices too:
+        v  the vertices of the graph; none are named if its rows and its columns have different labels
+        r  its rows, and "c" its columns, of functions of rectangular matrices
+        s  the vertices that the parameter for sources names, in that order; "x" those of `vertices`
+        k  the vertices of the first part of the result
+        .  anything else
+        A number, or a list of numbers, has no axes: ">v" where they are vertices, which are named as the call names its
+        own.  Alternatives for Vectors and matrices are separated by "|"; the parts of a tuple are in a tuple.
+    **parts : the same for each part of a record, by its name
+    """
+    spec: Any = parts or axes
 
-    def with_names(A: Any, labels: _Names, args: tuple[Any, ...], kwargs: dict[str, Any]) -> R:
-        given: dict[str, Any] = {**dict(zip(parameters, args, strict=False)), **kwargs}
-        given[first] = {key: B.unlabeled() for key, B in A.items()} if isinstance(A, Mapping) else A.unlabeled()
-        by_name = False
-        if labels.vertices is not None:
-            for parameter in translated:
-                if parameter in given:
-                    its = given[parameter]
-                    given[parameter] = _translated(name, parameter, its, labels.vertices)
-                    by_name |= given[parameter] is not its and isinstance(given[parameter], int)
-        try:
-            result = function(**given)  # type: ignore[call-arg]
-        except SemiringError as error:
-            if isinstance(error, ConvergenceFailure):
-                _label(error.result, spec, labels, given)
+    def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        name = function.__name__
+        parameters = list(inspect.signature(function).parameters)
+        first = parameters[0]
+        translated = [at for at in parameters if at in _VERTICES or at in _VALUED]
+        run = ops.reports_memory(function)
+
+        @wraps(function)
+        def named(*args: P.args, **kwargs: P.kwargs) -> R:
+            A: Any = args[0] if args else kwargs.get(first)
+            try:
+                if isinstance(A, Matrix) and A.unlabeled() is A:
+                    return run(*args, **kwargs)
+                labels = _labels_of(A)
+                return run(*args, **kwargs) if labels is None else with_names(A, labels, args, kwargs)
+            except TypeError:
+                if (error := keyword_error(name, kwargs)) is None:
+                    raise
+            raise error
+
+        def with_names(A: Any, labels: _Names, args: tuple[Any, ...], kwargs: dict[str, Any]) -> R:
+            given: dict[str, Any] = {**dict(zip(parameters, args, strict=False)), **kwargs}
+            given[first] = {key: B.unlabeled() for key, B in A.items()} if isinstance(A, Mapping) else A.unlabeled()
+            by_name = False
             if labels.vertices is not None:
-                _name_vertices(error, labels.vertices)
-            raise
-        _label(result, spec, labels, given)
-        return _listed(result, spec, labels.vertices) if by_name and labels.vertices is not None else result
+                for parameter in translated:
+                    if parameter in given:
+                        its = given[parameter]
+                        given[parameter] = _translated(name, parameter, its, labels.vertices)
+                        by_name |= given[parameter] is not its and isinstance(given[parameter], int)
+            try:
+                result = run(**given)  # type: ignore[call-arg]
+            except SemiringError as error:
+                if isinstance(error, ConvergenceFailure):
+                    _label(error.result, spec, labels, given)
+                if labels.vertices is not None:
+                    _name_vertices(error, labels.vertices)
+                raise
+            _label(result, spec, labels, given)
+            return _listed(result, spec, labels.vertices) if by_name and labels.vertices is not None else result
 
-    return called
+        made = named if spec or translated or name in KEYWORDS else run
+        made.axes = spec  # type: ignore[attr-defined]
+        return made
+
+    return decorate
 
 
-def vertices_of(function: str, part: str | int, ndim: int) -> tuple[bool, ...]:
-    """Return which axes of a part of a function's result are vertices, and last whether its values are.
+def vertices_of(function: Any, part: str | int, ndim: int) -> tuple[bool, ...]:
+    """Return which axes of a part of an algorithm's result are vertices, and last whether its values are.
 
     part: the name in a record, the number in a tuple; of no account in other results.  ndim: 0 for a number, or a list.
     """
-    spec = RESULTS.get(function, "")
+    spec: Any = getattr(function, "axes", "")
     if not isinstance(spec, str):
         spec = spec.get(part, "") if isinstance(spec, dict) else spec[part]
     axes, values = _of_dimension(spec, ndim)

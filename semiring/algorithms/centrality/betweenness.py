@@ -19,6 +19,7 @@ from ..checks import Vertices, Weight, count, each_row, is_many, processor, read
 from ..checks import weights as check_weights
 from ..progress import Progress, reporter
 from ..randomness import uniform
+from ..vertex_labels import algorithm
 from .brandes import Graph, backward, by_source, forward
 from .iteration import floating
 from .weighted import WeightedGraph, edge_sums, vertex_sums
@@ -36,7 +37,7 @@ _EDGES = {"cpu": "dot", "cuda": "auto"}
 _BY_PAIRS = {"cpu": True, "cuda": False}
 
 
-@ops.reports_memory
+@algorithm("v")
 def betweenness_centrality(
     A: Matrix,
     *,
@@ -133,7 +134,7 @@ def betweenness_centrality(
     return total.apply("times", right=other).dup()
 
 
-@ops.reports_memory
+@algorithm("vv")
 def edge_betweenness_centrality(
     A: Matrix,
     *,

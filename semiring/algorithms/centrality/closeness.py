@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from semiring import Matrix, Vector, binary, ops, unary
+from semiring import Matrix, Vector, binary, unary
 
 from ..checks import Vertices, Weight, read_weight, square
 from ..paths.totals import totals
 from ..progress import Progress
+from ..vertex_labels import algorithm
 
 _inverse = unary.register_anonymous("select(x == 0, 0, 1 / x)", "inverse")
 _ratio = binary.register_anonymous("select(y > 0, x / y, 0)", "ratio")
 
 
-@ops.reports_memory
+@algorithm("v")
 def closeness_centrality(
     A: Matrix,
     vertices: Vertices | None = None,
@@ -70,7 +71,7 @@ def closeness_centrality(
     return nearness.apply("times", right=unit).dup()
 
 
-@ops.reports_memory
+@algorithm("v")
 def harmonic_centrality(
     A: Matrix,
     vertices: Vertices | None = None,

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from semiring import Matrix, Vector, ops
+from semiring import Matrix, Vector
 
 from ..checks import Weight, choice, read_weight, square
 from ..checks import weights as check_weights
+from ..vertex_labels import algorithm
 
 _FLOAT64 = np.dtype(np.float64)
 
 
-@ops.reports_memory
+@algorithm("v")
 def degrees(A: Matrix, direction: str = "out", *, weight: Weight = None) -> Vector:
     """d(u) = the number of edges that leave u, enter u, or end at u; or the sum of their weights.
 
@@ -64,7 +65,7 @@ def degrees(A: Matrix, direction: str = "out", *, weight: Weight = None) -> Vect
     return total
 
 
-@ops.reports_memory
+@algorithm("v")
 def degree_centrality(A: Matrix) -> Vector:
     """c(u) = (edges that end at u) / (n - 1).
 
@@ -95,7 +96,7 @@ def degree_centrality(A: Matrix) -> Vector:
     return _share("degree_centrality", A, "both")
 
 
-@ops.reports_memory
+@algorithm("v")
 def in_degree_centrality(A: Matrix) -> Vector:
     """c(v) = (edges that enter v) / (n - 1).
 
@@ -125,7 +126,7 @@ def in_degree_centrality(A: Matrix) -> Vector:
     return _share("in_degree_centrality", A, "in")
 
 
-@ops.reports_memory
+@algorithm("v")
 def out_degree_centrality(A: Matrix) -> Vector:
     """c(u) = (edges that leave u) / (n - 1).
 

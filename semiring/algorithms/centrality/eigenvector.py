@@ -8,15 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from semiring import Matrix, Vector, compile, ops
+from semiring import Matrix, Vector, compile
 from semiring.exceptions import InvalidValue
 
 from ..checks import Values, Weight, count, number, read_weight, square
 from ..progress import Progress, reporter
+from ..vertex_labels import algorithm
 from .iteration import distance, floating, normalize, not_converged, products_with, start_vector
 
 
-@ops.reports_memory
+@algorithm("v")
 def eigenvector_centrality(
     A: Matrix,
     *,
@@ -104,7 +105,7 @@ def _power(
     return x, change
 
 
-@ops.reports_memory
+@algorithm("v")
 def katz_centrality(
     A: Matrix,
     alpha: float = 0.1,

@@ -6,15 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from semiring import Matrix, Vector, ops
+from semiring import Matrix, Vector
 
 from ..checks import Values, Weight, number, read_weight, square
 from ..checks import weights as check_weights
+from ..vertex_labels import algorithm
 from .iteration import floating
 from .teleport import distribution, walk
 
 
-@ops.reports_memory
+@algorithm("vv")
 def google_matrix(
     A: Matrix,
     damping: float = 0.85,

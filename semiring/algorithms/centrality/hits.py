@@ -6,10 +6,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from semiring import Matrix, Vector, compile, ops
+from semiring import Matrix, Vector, compile
 
 from ..checks import Values, Weight, count, number, read_weight, square
 from ..progress import Progress, reporter
+from ..vertex_labels import algorithm
 from .iteration import distance, floating, not_converged, products_with, start_vector
 
 
@@ -32,7 +33,7 @@ class Hits(NamedTuple):
     authorities: Vector
 
 
-@ops.reports_memory
+@algorithm(hubs="v", authorities="v")
 def hits(
     A: Matrix,
     *,

@@ -6,10 +6,11 @@ from typing import Any, overload
 
 import numpy as np
 
-from semiring import Matrix, Vector, compile, ops, semiring
+from semiring import Matrix, Vector, compile, semiring
 
 from ..checks import Values, Vertex, Weight, count, number, read_weight, square
 from ..progress import Progress, reporter
+from ..vertex_labels import algorithm
 from .iteration import converged, distance, floating
 from .teleport import Rule, ranks
 
@@ -41,7 +42,7 @@ def pagerank(
     dtype: Any = np.float64,
     progress: Progress | None = None,
 ) -> Matrix: ...
-@ops.reports_memory
+@algorithm("v|sv")
 def pagerank(
     A: Matrix,
     damping: float = 0.85,

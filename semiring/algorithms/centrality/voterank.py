@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from semiring import Matrix, Vector, agg, ops
+from semiring import Matrix, Vector, agg
 from semiring.exceptions import NotSupported
 
 from ..checks import count, square
 from ..progress import Progress, reporter
+from ..vertex_labels import algorithm
 
 
-@ops.reports_memory
+@algorithm("v")
 def voterank(A: Matrix, *, number: int | None = None, progress: Progress | None = None) -> Vector:
     """t(v) = k for the k-th vertex elected, each time the one with the largest sum of a(w) over its edges (v, w).
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from semiring import Matrix, Vector, ops
+from semiring import Matrix, Vector
 
 from ..checks import undirected
+from ..vertex_labels import algorithm
 from .oriented import oriented, without_loops
 
 
-@ops.reports_memory
+@algorithm("v")
 def triangle_centrality(A: Matrix) -> Vector:
     """c = (3 A t - 2 T t + t) / (3 triangles), t(v) = the triangles of v, T = the edges that are in a triangle.
 

@@ -14,15 +14,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from semiring import Matrix, Vector, ops
+from semiring import Matrix, Vector
 from semiring.exceptions import InvalidValue
 
 from ..checks import Weight, choice, read_weight, square, undirected, weights
+from ..vertex_labels import algorithm
 from .oriented import closed_walks, degrees, oriented, without_loops
 from .triangles import triangle_count, triangles
 
 
-@ops.reports_memory
+@algorithm("v")
 def clustering(A: Matrix, *, weight: Weight = None, method: str = "fagiolo") -> Vector:
     """c(v) = (W W W)(v, v) / (2 (d(v) (d(v) - 1) - 2 r(v))), W = A + A'.
 
@@ -99,7 +100,7 @@ def clustering(A: Matrix, *, weight: Weight = None, method: str = "fagiolo") -> 
     return share(graph.restored(closed), possible, n)
 
 
-@ops.reports_memory
+@algorithm()
 def average_clustering(A: Matrix, *, weight: Weight = None, count_zeros: bool = True) -> float:
     """Return the mean over the vertices of `clustering`.
 
@@ -141,7 +142,7 @@ def average_clustering(A: Matrix, *, weight: Weight = None, count_zeros: bool = 
     return float(found.reduce("plus").get(0)) / found.nvals if found.nvals else 0.0  # synchronizes
 
 
-@ops.reports_memory
+@algorithm()
 def transitivity(A: Matrix) -> float:
     """Return 3 triangles / the number of paths of two edges: the share of these paths that an edge closes.
 

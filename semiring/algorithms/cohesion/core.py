@@ -17,9 +17,10 @@ from semiring import Matrix, Vector, ops
 
 from ..checks import count, undirected
 from ..progress import Progress, reporter
+from ..vertex_labels import algorithm
 
 
-@ops.reports_memory
+@algorithm("v")
 def core_numbers(A: Matrix, *, progress: Progress | None = None) -> Vector:
     """core(v) = the largest k such that v is in a subgraph whose vertices all have k neighbors or more in it.
 
@@ -62,7 +63,7 @@ def core_numbers(A: Matrix, *, progress: Progress | None = None) -> Vector:
     return core
 
 
-@ops.reports_memory
+@algorithm("vv")
 def k_core(A: Matrix, k: int | None = None) -> Matrix:
     """B = the entries of A between the vertices whose core number is at least k.
 

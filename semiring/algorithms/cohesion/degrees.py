@@ -6,14 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from semiring import Matrix, Vector, ops
+from semiring import Matrix, Vector
 
 from ..checks import undirected
+from ..vertex_labels import algorithm
 from .oriented import degrees, without_loops
 from .triangles import edge_triangles
 
 
-@ops.reports_memory
+@algorithm()
 def rich_club(A: Matrix) -> Vector:
     """phi(k) = 2 E(k) / (N(k) (N(k) - 1)): the density of the subgraph of the vertices with more than k neighbors.
 
@@ -61,7 +62,7 @@ def rich_club(A: Matrix) -> Vector:
     return edges.apply("times", right=2).ewise_mult(pairs, "truediv").wait()
 
 
-@ops.reports_memory
+@algorithm("v.")
 def generalized_degree(A: Matrix) -> Matrix:
     """D(v, s) = the number of edges of v that are in exactly s triangles.
 

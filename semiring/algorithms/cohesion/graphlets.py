@@ -12,10 +12,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from semiring import Matrix, Vector, ops
+from semiring import Matrix, Vector
 
 from ..checks import undirected
 from ..progress import Progress, reporter
+from ..vertex_labels import algorithm
 from .oriented import Oriented, degrees, oriented, without_loops
 from .squares import full, parts, squares
 from .triangles import edge_triangles
@@ -41,7 +42,7 @@ _WITHIN: dict[int, dict[int, int]] = {
 _GATHERED = 1 << 24
 
 
-@ops.reports_memory
+@algorithm("v.")
 def graphlet_degrees(A: Matrix, *, induced: bool = True, progress: Progress | None = None) -> Matrix:
     """F(v, o) = the number of connected subgraphs of two to four vertices that contain v in the place o, its orbit.
 

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from semiring import Matrix, Vector, agg, ops
+from semiring import Matrix, Vector, agg
 
 from ..checks import undirected
 from ..progress import Progress, reporter
+from ..vertex_labels import algorithm
 from .clustering import share
 from .oriented import degrees, without_loops
 from .triangles import triangles
@@ -18,7 +19,7 @@ from .triangles import triangles
 _PRODUCTS = 1 << 27
 
 
-@ops.reports_memory
+@algorithm("v")
 def square_clustering(A: Matrix, *, progress: Progress | None = None) -> Vector:
     """c(v) = s(v) / (s(v) + the squares at v that are missing): the share of the squares possible at v that exist.
 

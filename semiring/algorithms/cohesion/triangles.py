@@ -21,10 +21,11 @@ from semiring import Matrix, Vector, ops
 
 from ..checks import undirected
 from ..ordering import inverse
+from ..vertex_labels import algorithm
 from .oriented import closed_walks, oriented, shares, without_loops
 
 
-@ops.reports_memory
+@algorithm()
 def triangle_count(A: Matrix) -> int:
     """Return the number of triangles, sets of three vertices that are joined by edges pairwise.
 
@@ -69,7 +70,7 @@ def triangle_count(A: Matrix) -> int:
     return int(ops.sum_apart(counted, A, shares, values=False)[0].value)
 
 
-@ops.reports_memory
+@algorithm("v")
 def triangles(A: Matrix) -> Vector:
     """t(v) = the number of triangles that contain v.
 
@@ -112,7 +113,7 @@ def triangles(A: Matrix) -> Vector:
     return ops.sum_apart(counted, A, shares, values=False)
 
 
-@ops.reports_memory
+@algorithm("vv")
 def edge_triangles(A: Matrix) -> Matrix:
     """C(u, v) = the number of triangles that contain the edge {u, v}, its support: C<A> = A A' over plus_pair.
 

@@ -16,11 +16,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from semiring import Matrix, ops
+from semiring import Matrix
 
 from ..checks import count, undirected
 from ..ordering import inverse
 from ..progress import Progress, reporter
+from ..vertex_labels import algorithm
 from .oriented import oriented, without_loops
 from .triangles import supports
 
@@ -29,7 +30,7 @@ from .triangles import supports
 _UPDATE = 16
 
 
-@ops.reports_memory
+@algorithm("vv")
 def k_truss(A: Matrix, k: int) -> Matrix:
     """B = the entries of A in its k-truss, the largest subgraph whose edges are all in k - 2 of its triangles or more.
 
@@ -75,7 +76,7 @@ def k_truss(A: Matrix, k: int) -> Matrix:
     return A.dup(mask=S.S)
 
 
-@ops.reports_memory
+@algorithm("vv")
 def truss_numbers(A: Matrix, *, progress: Progress | None = None) -> Matrix:
     """T(u, v) = the largest k such that the edge {u, v} is in the k-truss of A.
 

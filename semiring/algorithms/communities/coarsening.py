@@ -8,9 +8,10 @@ from semiring import Matrix, Vector, monoid, ops
 from semiring.exceptions import DomainMismatch, IndexOutOfBound, InvalidValue, UnknownOperator
 
 from ..checks import Values, square, vector
+from ..vertex_labels import algorithm
 
 
-@ops.reports_memory
+@algorithm("..")
 def coarsen(A: Matrix, labels: Values, *, op: str = "plus") -> Matrix:
     """C = S' A S, S(v, labels(v)) = 1: the graph of the groups, C(g, h) = the sum of A(u, v) from group g to group h.
 

@@ -8,6 +8,7 @@ from semiring.exceptions import InvalidValue
 from ..checks import count, number, seed_of
 from ..cohesion import k_core
 from ..progress import Progress, reporter
+from ..vertex_labels import algorithm
 from .coarsening import agreement, grouped
 from .louvain import louvain
 from .moving import Communities, first_level, moved
@@ -16,7 +17,7 @@ from .moving import Communities, first_level, moved
 _PARTITION = 64
 
 
-@ops.reports_memory
+@algorithm(labels="v", levels="v")
 def ensemble_clustering(
     A: Matrix,
     *,

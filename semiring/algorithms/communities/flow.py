@@ -9,11 +9,12 @@ from ..checks import count, number, square, weights
 from ..components import connected_components
 from ..progress import Progress, reporter
 from ..scaling import bounded_rows, row_shares
+from ..vertex_labels import algorithm
 from .coarsening import numbered
 from .moving import rounded
 
 
-@ops.reports_memory
+@algorithm("v")
 def markov_clustering(
     A: Matrix,
     *,
@@ -120,7 +121,7 @@ def _with_loops(A: Matrix, n: int) -> Matrix:
     return present.ewise_add(largest.diag(), "max")
 
 
-@ops.reports_memory
+@algorithm("v")
 def peer_pressure(A: Matrix, *, max_iter: int = 50, progress: Progress | None = None) -> Vector:
     """c(v) = the cluster with the most votes A(u, v) / (sum over w of abs(A(u, w))) of u, of several the smallest.
 

@@ -11,6 +11,7 @@ from ..checks import number, seed_of
 from ..components import connected_components
 from ..progress import Progress, reporter
 from ..randomness import uniform
+from ..vertex_labels import algorithm
 from .coarsening import grouped, mass_of_groups, numbered, within
 from .modularity import row_sums
 from .moving import Communities, Level, best_of_starts, first_level, moved
@@ -22,7 +23,7 @@ _MOST_PASSES = 16
 _PARTS = 4
 
 
-@ops.reports_memory
+@algorithm(labels="v", levels="v")
 def leiden(
     A: Matrix,
     *,

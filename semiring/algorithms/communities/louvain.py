@@ -9,6 +9,7 @@ from semiring import Matrix, Vector, ops
 
 from ..checks import number, seed_of
 from ..progress import Progress, reporter
+from ..vertex_labels import algorithm
 from .coarsening import grouped, numbered
 from .moving import Communities, Level, best_of_starts, first_level, moved
 
@@ -17,7 +18,7 @@ _LEVEL, _PASS = 64, 4096
 _MOST_PASSES = 16
 
 
-@ops.reports_memory
+@algorithm(labels="v", levels="v")
 def louvain(
     A: Matrix,
     *,

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from semiring import Matrix, Vector, ops
+from semiring import Matrix, Vector
 
 from ..checks import Values, number, square, undirected, weights
 from ..scaling import bounded
+from ..vertex_labels import algorithm
 from .coarsening import labels_of, mass_of_groups, number_of, within
 
 
-@ops.reports_memory
+@algorithm()
 def modularity(A: Matrix, labels: Values, *, resolution: float = 1.0, directed: bool = False) -> float:
     """Q = sum over groups c of  in(c) / W - r out(c) in'(c) / W^2: edges within groups, less those of chance.
 
@@ -110,7 +111,7 @@ class PartitionQuality:
     performance: float
 
 
-@ops.reports_memory
+@algorithm()
 def partition_quality(A: Matrix, labels: Values) -> PartitionQuality:
     """Count the edges within and between groups, with coverage and performance.
 

@@ -9,12 +9,13 @@ from ..checks import choice, count, seed_of, square, weights
 from ..progress import Progress, reporter
 from ..randomness import thunk, uniform
 from ..scaling import bounded
+from ..vertex_labels import algorithm
 
 # The parts of the vertices that vote one after the other, and the iterations between two reports.
 _PARTS, _BATCH = 8, 16
 
 
-@ops.reports_memory
+@algorithm("v>v")
 def label_propagation(
     A: Matrix,
     *,

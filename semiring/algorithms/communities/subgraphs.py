@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from semiring import Matrix, Vector, ops
+from semiring import Matrix, Vector
 
 from ..checks import Vertex, Vertices, count, row, rows, square, vector
+from ..vertex_labels import algorithm
 
 
-@ops.reports_memory
+@algorithm("xx")
 def induced_subgraph(A: Matrix, vertices: Vector | Vertex | Vertices) -> Matrix:
     """B = A(I, I): the edges between some vertices, which are numbered as they are listed.
 
@@ -47,7 +48,7 @@ def induced_subgraph(A: Matrix, vertices: Vector | Vertex | Vertices) -> Matrix:
     return made
 
 
-@ops.reports_memory
+@algorithm(("v", "kk"))
 def ego_graph(A: Matrix, source: Vertex, radius: int = 1) -> tuple[Vector, Matrix]:
     """B = A(I, I) for the vertices I within `radius` steps from a vertex.
 

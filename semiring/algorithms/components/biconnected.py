@@ -24,6 +24,7 @@ from semiring import Matrix, Vector, binary, ops, select
 
 from ..checks import undirected
 from ..index_vectors import listed
+from ..vertex_labels import algorithm
 from .trees import Forest, spanning_forest
 
 _leads_elsewhere = select.register_anonymous("x != j", "leads_elsewhere")
@@ -34,7 +35,7 @@ _or_comes_from = binary.register_anonymous("x or y == xi", "or_comes_from")
 _or_comes_from_or_repeats = binary.register_anonymous("x or y == xi or xi <= xj", "or_comes_from_or_repeats")
 
 
-@ops.reports_memory
+@algorithm("vv")
 def bridges(A: Matrix) -> Matrix:
     """B(u, v) = A(u, v) for the edges whose removal separates u from v.
 
@@ -107,7 +108,7 @@ class Blocks:
     articulation_points: Vector
 
 
-@ops.reports_memory
+@algorithm(edges="vv", heads=".>v", articulation_points="v")
 def biconnected_components(A: Matrix) -> Blocks:
     """block(u, v) = block(x, y) if and only if the two edges are equal, or on one cycle that repeats no vertex.
 
@@ -156,7 +157,7 @@ def biconnected_components(A: Matrix) -> Blocks:
     return Blocks(edges, heads, _articulation(forest, heads))
 
 
-@ops.reports_memory
+@algorithm("v")
 def articulation_points(A: Matrix) -> Vector:
     """a(v) = true for the vertices whose removal separates two others; missing elsewhere.
 

@@ -8,10 +8,11 @@ from semiring import Matrix, Vector, ops, semiring
 from semiring.exceptions import GraphProperty
 
 from ..checks import of_vertices, undirected
+from ..vertex_labels import algorithm
 from .weak import connected_components
 
 
-@ops.reports_memory
+@algorithm("v")
 def two_coloring(A: Matrix) -> Vector:
     """c(v) in {0, 1} with c(u) != c(v) for every edge (u, v); 0 for the smallest vertex of each component.
 
@@ -47,7 +48,7 @@ def two_coloring(A: Matrix) -> Vector:
     return _colored("two_coloring", A)
 
 
-@ops.reports_memory
+@algorithm()
 def is_bipartite(A: Matrix) -> bool:
     """Return whether the vertices have two colors such that every edge joins different ones.
 

@@ -22,13 +22,14 @@ from ..checks import Values, partition, square
 from ..index_vectors import listed, positions
 from ..progress import Progress, reporter
 from ..randomness import distinct
+from ..vertex_labels import algorithm
 from .weak import connected_components
 
 # Trimming is repeated while it removes at least this part of the vertices that remain.
 _WORTH_TRIMMING = 1 / 16
 
 
-@ops.reports_memory
+@algorithm("v>v")
 def strongly_connected_components(A: Matrix, *, progress: Progress | None = None) -> Vector:
     """label(v) = the smallest vertex w with a path from v to w and a path from w to v.
 
@@ -157,7 +158,7 @@ class Condensation:
     representative: Vector
 
 
-@ops.reports_memory
+@algorithm(component="v", representative=".>v")
 def condensation(A: Matrix, labels: Values | None = None) -> Condensation:
     """C(a, b) = any_{u in a, v in b} A(u, v) for the strong components a != b: C = S^T A S without its diagonal.
 

@@ -9,13 +9,14 @@ from semiring import Matrix, Vector, compile, ops, semiring
 from semiring.exceptions import InvalidValue
 
 from ..checks import Values, choice, partition, square
+from ..vertex_labels import algorithm
 
 # Afforest hooks a few neighbors of every row, finds the giant component in a sample of the labels, and hooks the rest
 # of the other rows.  Two neighbors of each row suffice to join most of that component (Sutton et al., section V).
 _SAMPLED_NEIGHBORS = 2
 
 
-@ops.reports_memory
+@algorithm("v>v")
 def connected_components(A: Matrix, *, method: str = "afforest", start: Values | None = None) -> Vector:
     """label(v) = the smallest vertex that a path joins to v, with edges in both directions.
 
@@ -70,7 +71,7 @@ def connected_components(A: Matrix, *, method: str = "afforest", start: Values |
     return ops.link(old, A) if chosen == "afforest" else _fastsv(_with_stars(A, old), old)
 
 
-@ops.reports_memory
+@algorithm()
 def is_connected(A: Matrix) -> bool:
     """Return whether a path joins each two vertices, with edges in both directions.
 

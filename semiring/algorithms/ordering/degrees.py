@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from semiring import Matrix, Vector, ops
+from semiring import Matrix, Vector
 
 from ..checks import square
+from ..vertex_labels import algorithm
 from .permutations import numbers, sorted_by
 
 
-@ops.reports_memory
+@algorithm(".>v")
 def degree_order(A: Matrix, descending: bool = True) -> Vector:
     """p(0), p(1), ... = the vertices by the number of entries in their rows, then by number.
 

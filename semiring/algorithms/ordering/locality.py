@@ -28,10 +28,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from semiring import Matrix, Vector, ops, semiring
+from semiring import Matrix, Vector, semiring
 
 from ..checks import square
 from ..components import connected_components
+from ..vertex_labels import algorithm
 from .degrees import degree_order
 from .permutations import inverse, numbers, sorted_by
 
@@ -40,7 +41,7 @@ _MIXERS = ((0x476D1CE5, 0x133111EB), (0x5EBCA6B5, 0x42B2AE35))
 _ROUNDS = 4
 
 
-@ops.reports_memory
+@algorithm(".>v")
 def locality_order(A: Matrix) -> Vector:
     """p(0), p(1), ... = the vertices so that those with edges or neighbors in common are near one another.
 

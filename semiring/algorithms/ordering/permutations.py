@@ -11,13 +11,15 @@ from typing import Any
 from semiring import Matrix, Vector, ops
 from semiring.exceptions import DomainMismatch, InvalidValue
 
+from ..vertex_labels import algorithm
+
 
 def numbers(n: int, device: str) -> Vector:
     """f(v) = v, the identity permutation: int32, or int64 from n = 2**31."""
     return ops.singletons(Vector(bool, n, device=device))
 
 
-@ops.reports_memory
+@algorithm()
 def inverse(p: Vector) -> Vector:
     """q(p(k)) = k: the position of each vertex.
 
@@ -57,7 +59,7 @@ def inverse_of(name: str, p: Vector) -> Vector:
     return Vector.from_dense(made.to_dense(), device=p.device)
 
 
-@ops.reports_memory
+@algorithm()
 def restore(result: Vector, p: Vector, *, vertices: bool = False) -> Vector:
     """w(p(k)) = result(k): a result on ``A.permute(p)``, in the numbers of A.
 

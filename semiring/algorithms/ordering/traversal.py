@@ -8,11 +8,12 @@ from semiring import Matrix, Vector, ops, semiring
 
 from ..checks import Vertex, row, square
 from ..components import connected_components
+from ..vertex_labels import algorithm
 from .degrees import degree_order
 from .permutations import inverse, numbers, sorted_by
 
 
-@ops.reports_memory
+@algorithm(".>v")
 def bfs_order(A: Matrix, source: Vertex | None = None) -> Vector:
     """p(0), p(1), ... = the vertices by their distance from the source, then by number.
 
@@ -74,7 +75,7 @@ def bfs_order(A: Matrix, source: Vertex | None = None) -> Vector:
     return sorted_by(Vector.from_dense(component, device=A.device), n + 1, by_level, n)
 
 
-@ops.reports_memory
+@algorithm(".>v")
 def reverse_cuthill_mckee(A: Matrix) -> Vector:
     """p(0), p(1), ... = the vertices in an order of small bandwidth: all entries are near the diagonal.
 

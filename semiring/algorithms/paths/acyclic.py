@@ -13,14 +13,15 @@ from typing import Any
 
 import numpy as np
 
-from semiring import Matrix, Vector, compile, ops, semiring
+from semiring import Matrix, Vector, compile, semiring
 from semiring.exceptions import DomainMismatch, GraphProperty
 
 from ..checks import square, weights
 from ..progress import Progress, reporter
+from ..vertex_labels import algorithm
 
 
-@ops.reports_memory
+@algorithm("v")
 def topological_generations(A: Matrix, *, progress: Progress | None = None) -> Vector:
     """g(v) = the most edges of a path that ends at v: 0 without predecessors, else 1 + max_{A(u, v)} g(u).
 
@@ -58,7 +59,7 @@ def topological_generations(A: Matrix, *, progress: Progress | None = None) -> V
     return _acyclic("topological_generations", A, None, reporter("topological_generations", progress))[0]
 
 
-@ops.reports_memory
+@algorithm(".>v")
 def topological_order(A: Matrix, *, progress: Progress | None = None) -> Vector:
     """p(0), p(1), ... = the vertices by generation, then by number: u precedes v for every edge (u, v).
 
@@ -95,7 +96,7 @@ def topological_order(A: Matrix, *, progress: Progress | None = None) -> Vector:
     return generation.sort()[1]
 
 
-@ops.reports_memory
+@algorithm()
 def is_dag(A: Matrix) -> bool:
     """Return whether no path returns to its first vertex; a self-loop is such a path.
 
@@ -127,7 +128,7 @@ def is_dag(A: Matrix) -> bool:
     return _generations(A, None, reporter("is_dag", None))[0].nvals == n
 
 
-@ops.reports_memory
+@algorithm("v")
 def longest_paths(A: Matrix, *, progress: Progress | None = None) -> Vector:
     """l(v) = the greatest sum of weights of a path that ends at v: max(0, max_{A(u, v)} l(u) + A(u, v)).
 

@@ -14,10 +14,11 @@ from semiring import Matrix, Vector, ops, semiring
 from semiring.exceptions import GraphProperty
 
 from ..checks import Vertex, row, square
+from ..vertex_labels import algorithm
 from .acyclic import is_dag
 
 
-@ops.reports_memory
+@algorithm("v")
 def lowest_common_ancestors(A: Matrix, u: Vertex, v: Vertex) -> Vector:
     """c(w) = true for every w from which both u and v are reached, and no other such vertex is.
 
@@ -58,7 +59,7 @@ def lowest_common_ancestors(A: Matrix, u: Vertex, v: Vertex) -> Vector:
 def lowest_common_ancestor(A: Matrix, u: int, v: int) -> int | None: ...
 @overload
 def lowest_common_ancestor(A: Matrix, u: Vertex, v: Vertex) -> Any: ...
-@ops.reports_memory
+@algorithm(">v")
 def lowest_common_ancestor(A: Matrix, u: Vertex, v: Vertex) -> Any:
     """Return the one of the `lowest_common_ancestors` that has the smallest row number, or None if there is none.
 

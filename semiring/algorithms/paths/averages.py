@@ -11,6 +11,7 @@ from semiring.exceptions import GraphProperty
 
 from ..checks import Weight, processor, read_weight, square, undirected
 from ..progress import Progress, reporter
+from ..vertex_labels import algorithm
 from .totals import totals
 
 _inverse = unary.register_anonymous("select(x == 0, 0, 1 / x)", "inverse")
@@ -19,7 +20,7 @@ _inverse = unary.register_anonymous("select(x == 0, 0, 1 / x)", "inverse")
 _PAIRS = {"cpu": 4096, "cuda": 2**17}
 
 
-@ops.reports_memory
+@algorithm()
 def average_shortest_path_length(A: Matrix, *, weight: Weight = None, progress: Progress | None = None) -> float:
     """Return the mean of the distance from u to v over the pairs u != v; 0 for fewer than two vertices.
 
@@ -69,7 +70,7 @@ def average_shortest_path_length(A: Matrix, *, weight: Weight = None, progress: 
     return length / max(n * (n - 1), 1) / unit
 
 
-@ops.reports_memory
+@algorithm()
 def wiener_index(A: Matrix, *, weight: Weight = None, progress: Progress | None = None) -> float:
     """Return the sum of the distances of all pairs; infinity if it exceeds float64 or a vertex does not reach another.
 
@@ -111,7 +112,7 @@ def wiener_index(A: Matrix, *, weight: Weight = None, progress: Progress | None 
     return length / (2 if both else 1) / unit if connected else math.inf
 
 
-@ops.reports_memory
+@algorithm()
 def global_efficiency(A: Matrix, *, weight: Weight = None, progress: Progress | None = None) -> float:
     """Return the mean of 1 / (distance from u to v) over the pairs u != v, with 0 where v is not reached.
 
@@ -152,7 +153,7 @@ def global_efficiency(A: Matrix, *, weight: Weight = None, progress: Progress | 
     return float(nearness.reduce("plus").get(0.0)) / max(n * (n - 1), 1) * unit
 
 
-@ops.reports_memory
+@algorithm("v")
 def local_efficiency(A: Matrix, *, progress: Progress | None = None) -> Vector:
     """e(v) = the `global_efficiency` of the graph that the neighbors of v induce; v itself is not in it.
 

@@ -27,6 +27,7 @@ from semiring import Matrix, Vector, ops, semiring
 from semiring.exceptions import ConvergenceFailure
 
 from ..checks import Vertex, Vertices, count, each_row, is_many, row, square
+from ..vertex_labels import algorithm
 
 _INT32, _INT64 = np.dtype(np.int32), np.dtype(np.int64)
 
@@ -79,7 +80,7 @@ def bfs_levels(
 def bfs_levels(A: Matrix, source: Vertices, *, nearest: Literal[True], max_depth: int | None = None) -> Vector: ...
 @overload
 def bfs_levels(A: Matrix, source: Any, *, nearest: bool = False, max_depth: int | None = None) -> Vector | Matrix: ...
-@ops.reports_memory
+@algorithm("v|sv")
 def bfs_levels(A: Matrix, source: Any, *, nearest: bool = False, max_depth: int | None = None) -> Vector | Matrix:
     """level(v) = the fewest steps from the source to v along stored entries (u, v); missing where there is no path.
 
@@ -131,26 +132,24 @@ def bfs_levels(A: Matrix, source: Any, *, nearest: bool = False, max_depth: int 
     most = None if max_depth is None else count("bfs_levels", "max_depth", max_depth)
     if is_many(source):
         sources = each_row("bfs_levels", source, n)
-        if nearest:
-            return _levels_from(A, sorted(set(sources)), most)
-        levels: Matrix = ops.closure_many(sources, A).levels
-        return levels if most is None else levels.select("<=", most)
-    return _levels_from(A, [row("bfs_levels", source, n)], most)
-
-
-def _levels_from(A: Matrix, sources: list[int], most: int | None) -> Vector:
-    dtype = _level_dtype(A.nrows)
-    start = Vector.from_coo(sources, 0, dtype, size=A.nrows, device=A.device)
+        if not nearest:
+            levels: Matrix = ops.closure_many(sources, A).levels
+            return levels if most is None else levels.select("<=", most)
+        sources = sorted(set(sources))
+    else:
+        sources = [row("bfs_levels", source, n)]
+    dtype = _INT32 if n < 2**31 - 1 else _INT64
+    start = Vector.from_coo(sources, 0, dtype, size=n, device=A.device)
     try:
         return ops.closure(start, A, semiring.min_plus, max_steps=most, weight=dtype.type(1))
     except ConvergenceFailure as failure:
         if most is None:
             raise
-        levels: Vector = failure.result
-        return levels
+        found: Vector = failure.result
+        return found
 
 
-@ops.reports_memory
+@algorithm(levels="v")
 def bfs_trace(A: Matrix, source: Vertex) -> BfsTrace:
     """level(v) as `bfs_levels` from one source, with direction, frontier and edges of every level.
 
@@ -185,7 +184,7 @@ def bfs_trace(A: Matrix, source: Vertex) -> BfsTrace:
     return BfsTrace(closed.vector, closed.trace)
 
 
-@ops.reports_memory
+@algorithm("v>v")
 def bfs_parents(A: Matrix, source: Vertex) -> Vector:
     """parent(v) = a u with a stored entry (u, v) and level(u) = level(v) - 1; parent(source) = source.
 

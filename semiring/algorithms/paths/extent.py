@@ -17,15 +17,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from semiring import Matrix, Vector, agg, ops
+from semiring import Matrix, Vector, agg
 
 from ..checks import undirected
 from ..components import connected_components
 from ..progress import Progress, reporter
+from ..vertex_labels import algorithm
 from .bfs import bfs_levels
 
 
-@ops.reports_memory
+@algorithm("v")
 def eccentricity(A: Matrix, *, progress: Progress | None = None) -> Vector:
     """e(v) = the greatest distance, in edges, from v to a vertex of its component.
 
@@ -63,7 +64,7 @@ def eccentricity(A: Matrix, *, progress: Progress | None = None) -> Vector:
     return _bounded(A, "", reporter("eccentricity", progress))
 
 
-@ops.reports_memory
+@algorithm()
 def diameter(A: Matrix, *, progress: Progress | None = None) -> int:
     """Return the greatest distance, in edges, between two vertices of one component; 0 for no vertex.
 
@@ -100,7 +101,7 @@ def diameter(A: Matrix, *, progress: Progress | None = None) -> int:
     return int(_bounded(A, "max", reporter("diameter", progress)).reduce("max").get(0))
 
 
-@ops.reports_memory
+@algorithm()
 def radius(A: Matrix, *, progress: Progress | None = None) -> int:
     """Return the least eccentricity of a vertex; 0 for no vertex, and where a vertex has no neighbor.
 

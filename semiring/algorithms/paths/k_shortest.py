@@ -23,11 +23,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from semiring import Matrix, Vector, agg, ops, select
+from semiring import Matrix, Vector, agg, select
 
 from ..checks import Vertex, row, square
 from ..checks import count as checked_count
 from ..progress import Progress, reporter
+from ..vertex_labels import algorithm
 from .chains import chain
 from .route import Route
 from .sssp import ShortestPaths, tree, weight_type, without_nan
@@ -44,7 +45,7 @@ class _Deviation(NamedTuple):
     v: int
 
 
-@ops.reports_memory
+@algorithm(vertices=">v")
 def k_shortest_paths(
     A: Matrix, source: Vertex, target: Vertex, k: int, *, progress: Progress | None = None
 ) -> list[Route]:

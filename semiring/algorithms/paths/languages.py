@@ -24,9 +24,10 @@ from semiring import Matrix, Vector, ops, semiring
 from semiring.exceptions import DimensionMismatch, InvalidValue
 
 from ..checks import Vertex, Vertices, each_row, is_many, square
+from ..vertex_labels import algorithm
 
 
-@ops.reports_memory
+@algorithm("v")
 def regular_path_query(
     graph: Mapping[Any, Matrix],
     automaton: Mapping[Any, Matrix],
@@ -84,7 +85,7 @@ def regular_path_query(
     return reached.reshape(states, n)[finals, :].reduce_columnwise("lor").dup()
 
 
-@ops.reports_memory
+@algorithm("vv")
 def context_free_path_query(graph: Mapping[Any, Matrix], rules: Sequence[Sequence[Any]]) -> dict[Any, Matrix]:
     """T(X)(u, v) = true where a path from u to v spells a word that the grammar derives from the symbol X.
 

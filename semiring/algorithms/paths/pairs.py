@@ -14,6 +14,7 @@ from semiring import Matrix, Vector, ops, semiring, unary
 from ..checks import choice, count, square
 from ..components import strongly_connected_components
 from ..progress import Progress, reporter
+from ..vertex_labels import algorithm
 from .sssp import distances_from, settled, weight_type
 
 # Distances are computed by products if one entry in so many or more is stored.
@@ -22,7 +23,7 @@ _DENSE = 4
 _not_negative = unary.register_anonymous("select(x < 0, 0, x)", "not_negative")  # rounding errors; NaN stays
 
 
-@ops.reports_memory
+@algorithm("vv")
 def all_pairs(A: Matrix, *, method: str = "auto", progress: Progress | None = None) -> Matrix:
     """D(u, v) = the least sum of weights along a path from u to v; D(v, v) = 0; missing without a path.
 
@@ -106,7 +107,7 @@ def _searched(A: Matrix, report: Progress) -> Matrix:
     return h.ewise_mult(found, "rminus").ewise_mult(h, "plus").dup(dtype=weight_type(A))
 
 
-@ops.reports_memory
+@algorithm("vv")
 def transitive_closure(A: Matrix, *, reflexive: bool = False) -> Matrix:
     """R(u, v) = true where a path of at least one edge leads from u to v.
 
@@ -149,7 +150,7 @@ def transitive_closure(A: Matrix, *, reflexive: bool = False) -> Matrix:
     return reached.select("offdiag").ewise_add(on_cycle.dup(bool).diag(), "lor")  # type: ignore[no-any-return]
 
 
-@ops.reports_memory
+@algorithm("vv")
 def number_of_walks(A: Matrix, length: int) -> Matrix:
     """W(u, v) = the number of walks of `length` edges from u to v: A^length over ones.
 

@@ -12,6 +12,7 @@ from semiring import Matrix, Vector, ops, semiring
 from semiring.renamed import SINCE
 
 from ..checks import Vertex, Weight, read_weight, row, square
+from ..vertex_labels import algorithm
 from .bfs import bfs_parents
 from .chains import chain
 from .sssp import tree
@@ -53,7 +54,7 @@ class Route:
             return True
 
 
-@ops.reports_memory
+@algorithm(vertices=">v")
 def shortest_path(A: Matrix, source: Vertex, target: Vertex, *, weight: Weight = None) -> Route | None:
     """Return a shortest path from the source to the target; None without a path.
 
@@ -101,7 +102,7 @@ def shortest_path(A: Matrix, source: Vertex, target: Vertex, *, weight: Weight =
     return Route(len(vertices) - 1 if distance is None else distance.get(t), vertices)
 
 
-@ops.reports_memory
+@algorithm()
 def has_path(A: Matrix, source: Vertex, target: Vertex) -> bool:
     """Return whether there is a path from the source to the target; every vertex has one to itself.
 
@@ -135,7 +136,7 @@ def has_path(A: Matrix, source: Vertex, target: Vertex) -> bool:
     return ops.closure(start, A, semiring.any_pair).get(t) is not None  # synchronizes
 
 
-@ops.reports_memory
+@algorithm("v")
 def descendants(A: Matrix, source: Vertex) -> Vector:
     """d(v) = true for every v != source with a path from the source to v.
 
@@ -167,7 +168,7 @@ def descendants(A: Matrix, source: Vertex) -> Vector:
     return _reached("descendants", A, source)
 
 
-@ops.reports_memory
+@algorithm("v")
 def ancestors(A: Matrix, source: Vertex) -> Vector:
     """a(v) = true for every v != source with a path from v to the source.
 

@@ -24,6 +24,7 @@ from semiring.exceptions import ConvergenceFailure, DomainMismatch, InvalidValue
 from ..checks import Vertex, Vertices, choice, each_row, is_many, number, of_vertices, row, square
 from ..checks import weights as check_weights
 from ..progress import Progress, is_silent, reporter
+from ..vertex_labels import algorithm
 from .cycles import improving_cycle
 
 # Sources that are computed together, where progress is reported.
@@ -66,7 +67,7 @@ def sssp(
     cutoff: float | None = None,
     progress: Progress | None = None,
 ) -> Matrix: ...
-@ops.reports_memory
+@algorithm("v|sv")
 def sssp(
     A: Matrix,
     source: Vertex | Vertices,
@@ -141,7 +142,7 @@ def sssp(
     return distances_from("sssp", A, each_row("sssp", source, n), most, report, search)
 
 
-@ops.reports_memory
+@algorithm("v>v")
 def sssp_parents(A: Matrix, source: Vertex) -> Vector:
     """parent(v) = the vertex before v on a shortest path from the source; parent(source) = source.
 
@@ -177,7 +178,7 @@ def sssp_parents(A: Matrix, source: Vertex) -> Vector:
     return tree("sssp_parents", A, row("sssp_parents", source, n)).parent
 
 
-@ops.reports_memory
+@algorithm(distance="v", parent="v>v")
 def shortest_path_tree(A: Matrix, source: Vertex) -> ShortestPaths:
     """(distance, parent): distance(v) = distance(parent(v)) + A(parent(v), v), and parent(source) = source.
 

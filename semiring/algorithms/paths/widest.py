@@ -14,9 +14,10 @@ from semiring import Matrix, Vector, ops, semiring
 from semiring.exceptions import InvalidValue
 
 from ..checks import Vertex, row, square, weights
+from ..vertex_labels import algorithm
 
 
-@ops.reports_memory
+@algorithm("v|sv")
 def widest_paths(A: Matrix, source: Vertex) -> Vector:
     """width(v) = the greatest min of capacities A(u, w) along a path from the source to v; missing without a path.
 
@@ -58,7 +59,7 @@ def widest_paths(A: Matrix, source: Vertex) -> Vector:
     return ops.closure(start, A, "lor_land" if dtype.kind == "b" else semiring.max_min[dtype])
 
 
-@ops.reports_memory
+@algorithm("v")
 def most_reliable_paths(A: Matrix, source: Vertex) -> Vector:
     """reliability(v) = the greatest product of A(u, w) along a path from the source to v; missing without a path.
 

@@ -35,6 +35,7 @@ from ..checks import Vertex, choice, row, square, weights
 from ..index_vectors import listed, positions
 from ..progress import Progress, reporter
 from ..scaling import bounded
+from ..vertex_labels import algorithm
 
 # Integers up to it and one more are exact in float64; and the share of a bound below which the difference of floats
 # counts as zero.
@@ -77,7 +78,7 @@ class Flow:
     source_side: Vector
 
 
-@ops.reports_memory
+@algorithm(flow="vv", source_side="v")
 def maximum_flow(
     A: Matrix, source: Vertex, target: Vertex, *, method: str = "auto", progress: Progress | None = None
 ) -> Flow:

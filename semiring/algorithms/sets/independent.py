@@ -21,13 +21,14 @@ from ..index_vectors import listed, positions
 from ..ordering.permutations import inverse_of
 from ..progress import Progress, reporter
 from ..randomness import distinct, uniform
+from ..vertex_labels import algorithm
 
 _COLORS = 64  # of one word of forbidden colors
 _lowest_free = unary.register_anonymous("band(bnot(x), x + 1)", "lowest_free_bit")
 _precedes = binary.register_anonymous("lor(x > y, land(x == y, xi < xj))", "precedes")
 
 
-@ops.reports_memory
+@algorithm("v")
 def maximal_independent_set(A: Matrix, *, seed: int = 0, progress: Progress | None = None) -> Vector:
     """s(v) = true for the members of a set without edges inside, to which no vertex can be added.
 
@@ -99,7 +100,7 @@ def _inverse_degree(A: Matrix, n: int) -> Vector:
     return Vector.full(1.0, n, device=A.device).ewise_add(degree, "plus").apply("truediv", left=1.0)
 
 
-@ops.reports_memory
+@algorithm("v")
 def coloring(
     A: Matrix, *, order: Vector | Vertices | None = None, seed: int = 0, progress: Progress | None = None
 ) -> Vector:

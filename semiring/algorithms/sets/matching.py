@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from semiring import Matrix, Vector, indexunary, ops, unary
+from semiring import Matrix, Vector, indexunary, unary
 
 from ..checks import Weight, read_weight, seed_of, undirected, weights
 from ..index_vectors import listed, positions
 from ..progress import Progress, reporter
 from ..randomness import thunk
+from ..vertex_labels import algorithm
 
 # The same number for both directions of an edge.
 _of_edge = indexunary.register_anonymous("random(min(i, j), max(i, j), k)", "random_of_edge")
@@ -22,7 +23,7 @@ _of_edge = indexunary.register_anonymous("random(min(i, j), max(i, j), k)", "ran
 _preference = unary.register_anonymous("ldexp(1.0, -2 * frexpe(1.5 * x))", "degree_preference")
 
 
-@ops.reports_memory
+@algorithm("v>v")
 def maximal_matching(A: Matrix, *, weight: Weight = None, seed: int = 0, progress: Progress | None = None) -> Vector:
     """mate(v) = u and mate(u) = v for the edges of a matching to which no edge can be added.
 

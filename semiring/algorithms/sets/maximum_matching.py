@@ -31,6 +31,7 @@ from ..checks import is_matrix, seed_of
 from ..index_vectors import listed, positions
 from ..progress import Progress, reporter
 from ..randomness import distinct
+from ..vertex_labels import algorithm
 
 _WORD, _LARGEST = 1 << 32, (1 << 31) - 1
 # The phase before which the search is restricted: reasoned, since the first two match most, and what is left of roads
@@ -41,7 +42,7 @@ _or_itself = indexunary.register_anonymous("select(x == k, i, x)", "or_itself")
 _row_after = binary.register_anonymous("(x + 1) * 4294967296 + y", "row_after")
 
 
-@ops.reports_memory
+@algorithm("r>c")
 def maximum_bipartite_matching(A: Matrix, *, seed: int = 0, progress: Progress | None = None) -> Vector:
     """mate(i) = the column with which row i is matched, in a matching of rows and columns with the most pairs.
 

@@ -24,9 +24,10 @@ from semiring import Matrix, Vector, concat, ops
 from ..checks import choice, processor, undirected, weights
 from ..index_vectors import listed
 from ..progress import Progress, reporter
+from ..vertex_labels import algorithm
 
 
-@ops.reports_memory
+@algorithm("vv")
 def minimum_spanning_forest(
     A: Matrix, *, maximum: bool = False, method: str = "auto", progress: Progress | None = None
 ) -> Matrix:

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from semiring import Matrix, Vector, ops
+from semiring import Matrix, Vector
 
 from ..checks import square
+from ..vertex_labels import algorithm
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,7 @@ class DegreeStatistics:
     gini: float
 
 
-@ops.reports_memory
+@algorithm()
 def degree_histogram(A: Matrix) -> Vector:
     """h(d) = the number of vertices whose row has d entries.
 
@@ -79,7 +80,7 @@ def degree_histogram(A: Matrix) -> Vector:
     return Vector.from_coo(degree.to_coo(index_dtype=None)[1], 1, int, size=size, dup_op="plus", device=A.device)
 
 
-@ops.reports_memory
+@algorithm()
 def degree_statistics(A: Matrix) -> DegreeStatistics:
     """Smallest, largest, mean and median number of entries in a row, deviation, isolated vertices, Gini coefficient.
 

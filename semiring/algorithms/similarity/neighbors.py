@@ -15,11 +15,12 @@ from typing import Any
 import numpy as np
 
 import semiring as sr
-from semiring import Matrix, Vector, binary, ops, semiring
+from semiring import Matrix, Vector, binary, semiring
 from semiring.exceptions import DimensionMismatch, InvalidValue
 
 from ..checks import Weight, count, is_matrix, read_weight, weights
 from ..scaling import bounded, bounded_rows
+from ..vertex_labels import algorithm
 
 # Terms of the products of one block of rows: 64 Mi of at most 16 bytes are within 1 GiB.
 _TERMS_A_BLOCK = 1 << 26
@@ -30,7 +31,7 @@ _share = binary.register_anonymous("x / y", "share")
 _root_of_product = binary.register_anonymous("sqrt(x) * sqrt(y)", "root_of_product")
 
 
-@ops.reports_memory
+@algorithm("rr")
 def common_neighbors(A: Matrix, pairs: Matrix | None = None, *, top: int | None = None) -> Matrix:
     """C(u, v) = |N(u) ∩ N(v)|, for u != v; N(u) is the set of columns of row u.
 
@@ -64,7 +65,7 @@ def common_neighbors(A: Matrix, pairs: Matrix | None = None, *, top: int | None 
     return _similarity("common_neighbors", A, pairs, top, "plus_pair", None, None)
 
 
-@ops.reports_memory
+@algorithm("rr")
 def jaccard(A: Matrix, pairs: Matrix | None = None, *, top: int | None = None, weight: Weight = None) -> Matrix:
     """J(u, v) = |N(u) ∩ N(v)| / |N(u) ∪ N(v)|; weighted, sum(min(A(u, w), A(v, w))) / sum(max(A(u, w), A(v, w))).
 
@@ -109,7 +110,7 @@ def jaccard(A: Matrix, pairs: Matrix | None = None, *, top: int | None = None, w
     )
 
 
-@ops.reports_memory
+@algorithm("rr")
 def overlap(A: Matrix, pairs: Matrix | None = None, *, top: int | None = None, weight: Weight = None) -> Matrix:
     """O(u, v) = |N(u) ∩ N(v)| / min(|N(u)|, |N(v)|); weighted, with sums of min(A(u, w), A(v, w)) and of the rows.
 
@@ -150,7 +151,7 @@ def overlap(A: Matrix, pairs: Matrix | None = None, *, top: int | None = None, w
     return _similarity("overlap", A, pairs, top, "plus_min" if weighted else "plus_pair", _both("min"), _share)
 
 
-@ops.reports_memory
+@algorithm("rr")
 def cosine(A: Matrix, pairs: Matrix | None = None, *, top: int | None = None, weight: Weight = None) -> Matrix:
     """S(u, v) = |N(u) ∩ N(v)| / sqrt(|N(u)| |N(v)|); weighted, the cosine of the angle between rows u and v.
 
@@ -192,7 +193,7 @@ def cosine(A: Matrix, pairs: Matrix | None = None, *, top: int | None = None, we
     return _similarity("cosine", A, pairs, top, "plus_pair", _both(_root_of_product), _share)
 
 
-@ops.reports_memory
+@algorithm("rr")
 def adamic_adar(A: Matrix, pairs: Matrix | None = None, *, top: int | None = None) -> Matrix:
     """S(u, v) = sum of 1 / log |N(w)| over the common neighbors w of u and v, for u != v.
 
@@ -227,7 +228,7 @@ def adamic_adar(A: Matrix, pairs: Matrix | None = None, *, top: int | None = Non
     return _weighted_by_degree("adamic_adar", A, pairs, top, "1 / log(x)")
 
 
-@ops.reports_memory
+@algorithm("rr")
 def resource_allocation(A: Matrix, pairs: Matrix | None = None, *, top: int | None = None) -> Matrix:
     """S(u, v) = sum of 1 / |N(w)| over the common neighbors w of u and v, for u != v.
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from semiring import Matrix, Vector, ops
+from semiring import Matrix, Vector
 from semiring.exceptions import InvalidValue
 
 from ..checks import Vertex, Vertices, count, is_many, rows, seed_of, square, vector
 from ..randomness import thunk
+from ..vertex_labels import algorithm
 
 
-@ops.reports_memory
+@algorithm("vv")
 def sample_neighbors(
     A: Matrix, vertices: Vector | Vertex | Vertices, sizes: Sequence[int], *, seed: int = 0
 ) -> list[Matrix]:

@@ -15,13 +15,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import semiring as sr
-from semiring import Matrix, Vector, binary, indexunary, ops
+from semiring import Matrix, Vector, binary, indexunary
 from semiring.exceptions import InvalidValue
 
 from ..checks import Vertex, Vertices, Weight, count, number, read_weight, row, rows, seed_of, square, weights
 from ..progress import Progress, reporter
 from ..randomness import thunk, uniform
 from ..scaling import bounded_rows
+from ..vertex_labels import algorithm
 
 _drawn = binary.register_anonymous("toint(floor(x * y))", "drawn")
 _middle = binary.register_anonymous("floordiv(x + y, 2)", "middle")
@@ -72,7 +73,7 @@ class _Rows(NamedTuple):
         return low
 
 
-@ops.reports_memory
+@algorithm("..>v")
 def random_walks(
     A: Matrix,
     starts: Vector | Vertex | Vertices,
@@ -121,7 +122,7 @@ def random_walks(
     return _walks("random_walks", A, starts, length, weight, seed, None, progress)
 
 
-@ops.reports_memory
+@algorithm("..>v")
 def node2vec_walks(
     A: Matrix,
     starts: Vector | Vertex | Vertices,

@@ -12,14 +12,15 @@ from typing import Any
 
 import numpy as np
 
-from semiring import Matrix, Vector, ops, semiring
+from semiring import Matrix, Vector, semiring
 from semiring.exceptions import InvalidValue
 
 from ..checks import Vertices, Weight, each_row, is_many, read_weight, square, vector
 from ..checks import weights as check_weights
+from ..vertex_labels import algorithm
 
 
-@ops.reports_memory
+@algorithm("vv")
 def edge_boundary(A: Matrix, vertices: Vector | Vertices) -> Matrix:
     """B(u, v) = A(u, v) where u is in the set and v is not.
 
@@ -52,7 +53,7 @@ def edge_boundary(A: Matrix, vertices: Vector | Vertices) -> Matrix:
     return inside.ewise_mult(A, "second").ewise_mult(outside, "first").dup()
 
 
-@ops.reports_memory
+@algorithm("v")
 def node_boundary(A: Matrix, vertices: Vector | Vertices) -> Vector:
     """b(v) = true for every v outside the set to which an edge leads from the set.
 
@@ -85,7 +86,7 @@ def node_boundary(A: Matrix, vertices: Vector | Vertices) -> Vector:
     return inside.vxm(A, semiring.any_pair[bool], mask=~inside.S)
 
 
-@ops.reports_memory
+@algorithm()
 def cut_size(A: Matrix, vertices: Vector | Vertices, *, weight: Weight = None) -> float:
     """Return the number, or the sum of weights, of the edges between the set and the other vertices.
 
@@ -130,7 +131,7 @@ def cut_size(A: Matrix, vertices: Vector | Vertices, *, weight: Weight = None) -
     return float(crossing)
 
 
-@ops.reports_memory
+@algorithm()
 def is_dominating_set(A: Matrix, vertices: Vector | Vertices) -> bool:
     """Return whether every vertex is in the set, or an edge leads to it from the set.
 

@@ -6,12 +6,13 @@ import math
 
 import numpy as np
 
-from semiring import Matrix, Vector, ops
+from semiring import Matrix, Vector
 
 from ..checks import square
+from ..vertex_labels import algorithm
 
 
-@ops.reports_memory
+@algorithm()
 def density(A: Matrix) -> float:
     """Return the share of the pairs u != v that are edges: (entries off the diagonal) / (n (n - 1)).
 
@@ -44,7 +45,7 @@ def density(A: Matrix) -> float:
     return (A.nvals - A.diag().nvals) / (n * (n - 1)) if n > 1 else 0.0
 
 
-@ops.reports_memory
+@algorithm("v")
 def isolates(A: Matrix) -> Vector:
     """i(v) = true for every v at which no edge ends.
 
@@ -78,7 +79,7 @@ def isolates(A: Matrix) -> Vector:
     return Vector.full(True, n, device=A.device).dup(mask=~ends.S)
 
 
-@ops.reports_memory
+@algorithm()
 def is_regular(A: Matrix) -> bool:
     """Return whether all vertices have equally many neighbors; of a directed graph, in and out each.
 
@@ -110,7 +111,7 @@ def is_regular(A: Matrix) -> bool:
     return n == 0 or all(_is_constant(degree) for degree in _degrees(A))
 
 
-@ops.reports_memory
+@algorithm()
 def reciprocity(A: Matrix) -> float:
     """Return the share of the edges (u, v) for which (v, u) is an edge too.
 
@@ -146,7 +147,7 @@ def reciprocity(A: Matrix) -> float:
     return float(_returned(A).reduce("plus").get(0)) / edges if edges else math.nan
 
 
-@ops.reports_memory
+@algorithm("v")
 def vertex_reciprocity(A: Matrix) -> Vector:
     """r(u) = 2 (vertices v with edges (u, v) and (v, u)) / (edges that leave u + edges that enter u).
 

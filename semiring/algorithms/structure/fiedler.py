@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from semiring import Matrix, Vector, ops
+from semiring import Matrix, Vector
 from semiring.exceptions import ConvergenceFailure, GraphProperty, InvalidValue
 
 from ..checks import Weight, count, number, read_weight, seed_of, undirected
@@ -26,6 +26,7 @@ from ..components import is_connected
 from ..progress import Progress, reporter
 from ..randomness import uniform
 from ..scaling import bounded
+from ..vertex_labels import algorithm
 from .matrices import laplacian
 
 
@@ -50,7 +51,7 @@ class Fiedler(NamedTuple):
     vector: Vector
 
 
-@ops.reports_memory
+@algorithm(vector="v")
 def fiedler_vector(
     A: Matrix,
     *,

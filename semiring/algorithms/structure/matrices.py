@@ -11,6 +11,7 @@ from semiring import Matrix, Vector, ops, unary
 from ..checks import Weight, number, read_weight, square
 from ..checks import weights as check_weights
 from ..scaling import bounded
+from ..vertex_labels import algorithm
 
 _root_inverse = unary.register_anonymous("select(x == 0, 1, 1 / sqrt(x))", "root_inverse")
 
@@ -35,7 +36,7 @@ class Laplacian(NamedTuple):
     degrees: Vector
 
 
-@ops.reports_memory
+@algorithm(matrix="vv", degrees="v")
 def laplacian(
     A: Matrix, *, normalized: bool = False, use_out_degree: bool = False, symmetrized: bool = False
 ) -> Laplacian:
@@ -96,7 +97,7 @@ def laplacian(
     return Laplacian(scaled.ewise_add(diagonal, "plus").dup(), roots)
 
 
-@ops.reports_memory
+@algorithm("vv")
 def modularity_matrix(A: Matrix, *, weight: Weight = None, resolution: float = 1.0) -> Matrix:
     """B(u, v) = A(u, v) - resolution leave(u) enter(v) / m, with the sums of rows and columns, and m of all weights.
 
@@ -167,7 +168,7 @@ class Incidence(NamedTuple):
     heads: Vector
 
 
-@ops.reports_memory
+@algorithm(matrix="v.", tails=".>v", heads=".>v")
 def incidence_matrix(A: Matrix, *, oriented: bool = False, weight: Weight = None) -> Incidence:
     """E(u, e) = E(v, e) = 1 for the e-th edge (u, v); oriented, E(u, e) = -1.
 
@@ -239,7 +240,7 @@ class LineGraph(NamedTuple):
     heads: Vector
 
 
-@ops.reports_memory
+@algorithm(tails=".>v", heads=".>v")
 def line_graph(A: Matrix) -> LineGraph:
     """L(e, f) = true where edge f begins at the end of edge e; of an undirected graph, where they have a common end.
 
@@ -281,7 +282,7 @@ def line_graph(A: Matrix) -> LineGraph:
     return LineGraph(enter.mxm(leave.T, "any_pair").select("offdiag").dup(bool), tails, heads)
 
 
-@ops.reports_memory
+@algorithm("vv")
 def complement(A: Matrix) -> Matrix:
     """C(u, v) = true where u != v and A(u, v) is missing.
 

@@ -6,12 +6,13 @@ import math
 
 import numpy as np
 
-from semiring import Matrix, Vector, ops
+from semiring import Matrix, Vector
 
 from ..checks import square, undirected
+from ..vertex_labels import algorithm
 
 
-@ops.reports_memory
+@algorithm()
 def degree_assortativity(A: Matrix) -> float:
     """Return the correlation of the degrees at both ends of an edge: out of u and into v, over the edges (u, v).
 
@@ -58,7 +59,7 @@ def degree_assortativity(A: Matrix) -> float:
     return together / (spread[0] * spread[1]) if all(spread) else math.nan
 
 
-@ops.reports_memory
+@algorithm("v")
 def average_neighbor_degree(A: Matrix) -> Vector:
     """a(u) = the mean, over the edges (u, v), of the number of edges that leave v.
 
@@ -97,7 +98,7 @@ def average_neighbor_degree(A: Matrix) -> Vector:
     return mean
 
 
-@ops.reports_memory
+@algorithm()
 def s_metric(A: Matrix) -> float:
     """Return the sum over the edges of the product of the degrees at their ends.
 

@@ -16,9 +16,10 @@ from semiring import Matrix, Vector, concat, ops
 from ..checks import count, seed_of, square
 from ..progress import Progress, reporter
 from ..randomness import permutation, uniform
+from ..vertex_labels import algorithm
 
 
-@ops.reports_memory
+@algorithm("vv")
 def swap_edges(A: Matrix, rounds: int = 10, *, seed: int = 0, progress: Progress | None = None) -> Matrix:
     """Return a random graph in which every vertex has the degree that it has in A; of a directed one, in and out.
 

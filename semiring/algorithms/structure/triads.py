@@ -13,12 +13,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from semiring import Matrix, Vector, ops
+from semiring import Matrix, Vector
 
 from ..checks import square
+from ..vertex_labels import algorithm
 
 
-@ops.reports_memory
+@algorithm()
 def triad_census(A: Matrix) -> dict[str, int]:
     """Return the number of triples of vertices with each structure, by its name of Holland and Leinhardt.
 

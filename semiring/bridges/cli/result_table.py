@@ -38,6 +38,7 @@ class Outcome:
 
     def __init__(self, result: Any, function: str = "", labels: sr.Labels | None = None) -> None:
         self.result, self.function, self.labels = result, function, labels
+        self._algorithm = getattr(sr.algorithms, function, None)
         found = _parts_of(result)
         self.parts = {name: part for name, part in found.items() if isinstance(part, (sr.Vector, sr.Matrix))}
         self.paths: list[dict[Any, Any]] | None = None
@@ -62,7 +63,7 @@ class Outcome:
         made = dict(self.numbers)
         for name, part in self.parts.items():
             prefix = "" if len(self.parts) == 1 else f"{_shown(name)}_"
-            values_are_vertices = vertices_of(self.function, name, part.ndim)[-1]
+            values_are_vertices = vertices_of(self._algorithm, name, part.ndim)[-1]
             made |= {f"{prefix}{fact}": value for fact, value in _facts(part, values_are_vertices).items()}
         return made
 
@@ -90,7 +91,7 @@ class Outcome:
         if not self.parts:
             return _in_order(["name", "value"], list(self.numbers), list(self.numbers.values()))
         several = self.parts.items() if isinstance(self.result, list) else [next(iter(self.parts.items()))]
-        tables = [_table_of(part, vertices_of(self.function, name, part.ndim)) for name, part in several]
+        tables = [_table_of(part, vertices_of(self._algorithm, name, part.ndim)) for name, part in several]
         if not isinstance(self.result, list):
             return tables[0]
         columns = [np.concatenate(parts) for parts in zip(*(table.columns for table in tables), strict=True)]
@@ -99,7 +100,7 @@ class Outcome:
 
     def _named(self, name: str | int, part: Any) -> Any:
         """Return the names of a vertex or of a list of vertices."""
-        if self.labels is None or part is None or not vertices_of(self.function, name, 0)[-1]:
+        if self.labels is None or part is None or not vertices_of(self._algorithm, name, 0)[-1]:
             return part
         return [self.labels[row] for row in part] if isinstance(part, list) else self.labels[part]
 
