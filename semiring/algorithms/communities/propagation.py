@@ -79,7 +79,7 @@ def label_propagation(
     >>> sr.algorithms.modularity(A | A.T, labels) > 0.3
     True
     >>> sr.algorithms.label_propagation(A | A.T, method="synchronous").to_dict()
-    {0: 0, 1: 0, 2: 0, 3: 0, 4: 0, 5: 0}
+    {0: 0, 1: 0, 2: 0, 3: 2, 4: 2, 5: 2}
     """
     n = square("label_propagation", A)
     choice("label_propagation", "method", method, ("asynchronous", "synchronous"))

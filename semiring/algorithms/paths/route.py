@@ -42,16 +42,8 @@ class Route:
     if not TYPE_CHECKING:  # for programs that expect the list, or the pair, of version 0.2
 
         def __iter__(self) -> NoReturn:
+            """Raise TypeError, which names the parts."""
             raise TypeError(f"a Route has the parts .length and .vertices, and is no list or tuple since {SINCE}")
-
-        def __getitem__(self, at: Any) -> NoReturn:
-            iter(self)
-
-        def __len__(self) -> NoReturn:
-            iter(self)
-
-        def __bool__(self) -> bool:  # which is what Python derives, where there is no length
-            return True
 
 
 @algorithm(vertices=">v")

@@ -313,7 +313,7 @@ def _products(
             raise InvalidValue(f"{name}: pairs must be a Matrix, got {type(pairs).__name__}")
         if pairs.shape != (n, n):
             raise DimensionMismatch(f"{name}: pairs has shape {pairs.shape}, and A {n} rows: expected {n} x {n}")
-    kept = None if top is None else count(name, "top", top)
+    kept = None if top is None else min(count(name, "top", top), n)  # a row has n entries at most
     if pairs is not None or kept is None:
         sums = A.mxm(B.T, ring, mask=None if pairs is None else pairs.S)
         C: Matrix = finished(sums if pairs is not None else sums.select("offdiag", 0), slice(0, n))

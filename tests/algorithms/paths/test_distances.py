@@ -115,8 +115,10 @@ def test_a_route_is_no_list_and_no_pair() -> None:
     A = Matrix.from_coo([0, 1], [1, 2], [1, 2], shape=(3, 3))
     route = algorithms.shortest_path(A, 0, 2)
     assert route
-    for use in (list, len, lambda route: route[0]):
-        with pytest.raises(TypeError, match=r"^a Route has the parts \.length and \.vertices, and is no list or tuple"):
+    with pytest.raises(TypeError, match=r"^a Route has the parts \.length and \.vertices, and is no list or tuple"):
+        list(route)  # type: ignore[call-overload]
+    for use in (len, lambda route: route[0]):
+        with pytest.raises(TypeError, match=r"has no len|not subscriptable"):
             use(route)
     with pytest.raises(TypeError, match="a Route has the parts"):
         for _, _ in algorithms.k_shortest_paths(A, 0, 2, 1):  # type: ignore[attr-defined]
