@@ -30,9 +30,16 @@ def write() -> None:
         "whole": ("Several objects, and settings", _functions("semiring", _whole())),
         "io": ("semiring.io", _functions("semiring.io", sr.io.__all__)),
         "random": ("semiring.random", _functions("semiring.random", _public(sr.random))),
-        "ops": ("semiring.ops", _functions("semiring.ops", _public(sr.ops))),
+        "ops": ("semiring.ops", _functions("semiring.ops", sr.ops.__all__)),
         "loops": ("Compiled loops", [_class(f"semiring.loops.{name}") for name in ("Compiled", "Plan", "LoopPlan")]),
         "plot": ("semiring.plot", _functions("semiring.plot", sr.plot.__all__)),
+        "distributed": (
+            "semiring.distributed",
+            [
+                *_functions("semiring.distributed", sr.distributed.__all__),
+                *_functions("semiring.distributed.random", dir(sr.distributed.random)),
+            ],
+        ),
         "exceptions": ("semiring.exceptions", _functions("semiring.exceptions", dir(exceptions))),
     }
     for family, names in sorted(_families().items()):

@@ -27,7 +27,7 @@ NAMES: Final[dict[str, dict[str, str]]] = {
         "lcc": 'clustering(A, method="graphalytics")',
         "two_colouring": "two_coloring",
     },
-    "semiring.ops": {},
+    "semiring.ops": {"sum_apart": "map_reduce"},
     "Matrix": {"reduce": "reduce_scalar", "unlabelled": "unlabeled"},
     "Vector": {"unlabelled": "unlabeled"},
 }

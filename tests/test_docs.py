@@ -17,6 +17,7 @@ import pytest
 
 import semiring as sr
 from semiring import exceptions
+from semiring.renamed import NAMES
 from tests.test_examples import SHELL
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -136,6 +137,22 @@ def from_docs(name: str) -> ModuleType:
     return module
 
 
+def test_every_public_name_is_on_a_page_of_the_reference(tmp_path: Path) -> None:
+    """And `dir`, which completion in editors shows, lists those names and documented modules alone."""
+    pages = from_docs("reference_pages")
+    pages.FOLDER = tmp_path
+    pages.write()
+    text = "\n".join(page.read_text(encoding="utf-8") for page in tmp_path.glob("*.md"))
+    written = set(re.findall(r"^\.\. auto(?:class|function):: semiring\.(\S+)$", text, re.MULTILINE))
+    reference = (ROOT / "docs" / "reference.md").read_text(encoding="utf-8")
+    for name in ("algorithms", "distributed", "io", "ops", "plot", "random"):
+        module = getattr(sr, name)
+        modules = {one for one in dir(module) if isinstance(getattr(module, one), ModuleType)}
+        assert {f"{name}.{one}" for one in dir(module) if one not in modules} <= written
+        assert all(f"`sr.{name}.{one}`" in reference for one in modules)
+        assert {one.removeprefix(f"{name}.") for one in written if re.fullmatch(rf"{name}\.\w+", one)} <= {*dir(module)}
+
+
 def is_public(name: str) -> bool:
     """Whether an object is listed by the module that its name begins with."""
     holder, _, last = name.rpartition(".")
@@ -233,7 +250,9 @@ def resolves(dotted: str) -> bool:
 @pytest.mark.parametrize("page", PAGES, ids=named)
 def test_public_names_exist(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
-    unknown = sorted({f"sr{name}" for name in PUBLIC.findall(text) if not resolves(name)})
+    old = {f"{owner.removeprefix('semiring')}.{name}" for owner, table in NAMES.items() for name in table}
+    named = {name for name in PUBLIC.findall(text) if page.name != "CHANGELOG.md" or name not in old}
+    unknown = sorted(f"sr{name}" for name in named if not resolves(name))
     assert not unknown
 
 

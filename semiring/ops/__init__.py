@@ -6,7 +6,7 @@ and Vector objects: `closure` (a whole traversal in one call), `closure_with_par
 `closure_many` (from many sources at once), `acyclic_closure` (every row once, after its predecessors), `link`,
 `link_sample`, `most_frequent`, `singletons` (union-find over rows), `vote` (the group with the most weight in each
 row), `peel` (the levels of rows that are removed in turn), `treefix` (sums along the paths of a forest), `span` (a
-spanning forest in the order of values), `flow` (a maximum flow from supplies to demands), and `sum_apart` (the sum of
+spanning forest in the order of values), `flow` (a maximum flow from supplies to demands), and `map_reduce` (the sum of
 what processes compute apart).  `reports_memory` decorates an algorithm whose failed allocations are to raise
 `OutOfMemory`.
 """

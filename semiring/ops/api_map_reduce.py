@@ -10,13 +10,13 @@ from ..formats import CSR
 from ..memory.allocation import reports_memory
 from .api import M, operand_of
 
-__all__ = ["sum_apart"]
+__all__ = ["map_reduce"]
 
 R = TypeVar("R")
 
 
 @reports_memory
-def sum_apart(
+def map_reduce(
     function: Callable[[M, Sequence[Any]], R],
     a: M,
     items: Sequence[Any],
@@ -64,15 +64,15 @@ def sum_apart(
     >>> A = Matrix.from_edgelist([(0, 1), (1, 2), (0, 2)])
     >>> def reached(A, sources):
     ...     return sr.ops.closure_many(sources, A).levels.reduce_columnwise("count").dup()
-    >>> sr.ops.sum_apart(reached, A, [0, 1, 2]).to_dict()
+    >>> sr.ops.map_reduce(reached, A, [0, 1, 2]).to_dict()
     {0: 1, 1: 2, 2: 3}
     >>> def program(grid):
-    ...     found = sr.ops.sum_apart(reached, A.to(grid.device), [0, 1, 2], values=False)
+    ...     found = sr.ops.map_reduce(reached, A.to(grid.device), [0, 1, 2], values=False)
     ...     return found.to("cpu").to_dict()
     >>> sr.distributed.run(2, program)[0]
     {0: 1, 1: 2, 2: 3}
     """
-    store, turned = operand_of("sum_apart", a)
+    store, turned = operand_of("map_reduce", a)
     return total(store, turned, function, a, items, monoid, values)
 
 

@@ -243,10 +243,10 @@ def test_sums_of_what_processes_compute_apart(shape: tuple[int, int], share: flo
     algorithms = sr.algorithms
     B = A.ewise_add(A.T, "max").new()
     calls: dict[str, Callable[[Matrix, Matrix], Any]] = {
-        "rows": lambda A, B: ops.sum_apart(wheels, A, [3, 7, 8, 20, 21, 29, 5]).reduce_columnwise("plus").new(),
-        "columns": lambda A, B: ops.sum_apart(wheels, A.T, list(range(9))),
-        "few": lambda A, B: ops.sum_apart(wheels, A, [4]),
-        "most": lambda A, B: ops.sum_apart(wheels, A, list(range(30)), monoid="max"),
+        "rows": lambda A, B: ops.map_reduce(wheels, A, [3, 7, 8, 20, 21, 29, 5]).reduce_columnwise("plus").new(),
+        "columns": lambda A, B: ops.map_reduce(wheels, A.T, list(range(9))),
+        "few": lambda A, B: ops.map_reduce(wheels, A, [4]),
+        "most": lambda A, B: ops.map_reduce(wheels, A, list(range(30)), monoid="max"),
         "betweenness": lambda A, B: algorithms.betweenness_centrality(B),
         "of some": lambda A, B: algorithms.betweenness_centrality(
             A, sources=[1, 4, 2, 9, 11, 12, 20], endpoints=True, batch=2
@@ -297,10 +297,10 @@ def test_errors_of_what_processes_compute_apart() -> None:
     def program(grid: Grid) -> None:
         B = distributed.scatter(A, grid)
         with pytest.raises(InvalidValue, match=r"no ninth row \(rank 1 of 2\)|no ninth row$"):
-            ops.sum_apart(failing, B, range(10))
-        with pytest.raises(DeviceMismatch, match="sum_apart: the function returned an object on 2x1"):
-            ops.sum_apart(lambda A, rows: Vector.full(1, 10, device=grid.device), B, range(10))
-        assert equal(ops.sum_apart(wheels, B, range(10)), A)
+            ops.map_reduce(failing, B, range(10))
+        with pytest.raises(DeviceMismatch, match="map_reduce: the function returned an object on 2x1"):
+            ops.map_reduce(lambda A, rows: Vector.full(1, 10, device=grid.device), B, range(10))
+        assert equal(ops.map_reduce(wheels, B, range(10)), A)
 
     with config.set(replicated_share=1.0):
         run((2, 1), program)

@@ -101,7 +101,7 @@ def betweenness_centrality(
     and source of a batch.  Paths are equally long if their sums are equal as int64 or floats; of decimal fractions
     rounding may separate them.  An infinite weight is longer than all paths of finite ones: of paths of infinite length
     those with the fewest infinite weights are the shortest, of these those with the least sum of the others.  On a grid
-    of processes sources are divided, as in `ops.sum_apart`.
+    of processes sources are divided, as in `ops.map_reduce`.
 
     Sources: Brandes, "A Faster Algorithm for Betweenness Centrality", 2001; Brandes, Pich, "Centrality Estimation in
     Large Networks", 2007 (samples); scaling as in NetworkX.
@@ -126,7 +126,7 @@ def betweenness_centrality(
             total(accum="plus") << batch
         return total
 
-    total = ops.sum_apart(summed, A, plan.sources, values=weighted)
+    total = ops.map_reduce(summed, A, plan.sources, values=weighted)
     _check_finite("betweenness_centrality", total.reduce("plus").get(0.0), plan.dtype)
     own, other = _scales(plan, normalized, endpoints)
     if own != other:
@@ -199,7 +199,7 @@ def edge_betweenness_centrality(
             total(accum="plus") << batch
         return total
 
-    total = ops.sum_apart(summed, A, plan.sources, values=weighted)
+    total = ops.map_reduce(summed, A, plan.sources, values=weighted)
     _check_finite("edge_betweenness_centrality", total.reduce_scalar("plus").get(0.0), plan.dtype)
     if not plan.directed:
         total = total.ewise_add(total.T, "plus")

@@ -50,7 +50,7 @@ def triangle_count(A: Matrix) -> int:
     Notes
     -----
     Cost O(the sum over edges of the smaller degree of both ends), at most O(nvals ** 1.5).  The product is summed as it
-    is computed and never stored.  On a grid of processes the edges are divided, as in `ops.sum_apart`.  Synchronizes.
+    is computed and never stored.  On a grid of processes the edges are divided, as in `ops.map_reduce`.  Synchronizes.
 
     Sources: see `semiring.algorithms.triangles`.
 
@@ -67,7 +67,7 @@ def triangle_count(A: Matrix) -> int:
         common = graph.upper.mxm(graph.upper.T, "plus_pair", mask=graph.lower.S, method=graph.method)
         return Vector.full(common.reduce_scalar("plus").get(0), 1, np.int64, device=A.device)  # synchronizes
 
-    return int(ops.sum_apart(counted, A, shares, values=False)[0].value)
+    return int(ops.map_reduce(counted, A, shares, values=False)[0].value)
 
 
 @algorithm("v")
@@ -110,7 +110,7 @@ def triangles(A: Matrix) -> Vector:
         graph = oriented(without_loops(A)).of_shares(chosen)
         return graph.restored(closed_walks(graph))
 
-    return ops.sum_apart(counted, A, shares, values=False)
+    return ops.map_reduce(counted, A, shares, values=False)
 
 
 @algorithm("vv")

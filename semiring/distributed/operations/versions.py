@@ -252,7 +252,9 @@ def grid_total(store: CSR, turned: bool, function: Any, a: Any, items: Sequence[
         matrix = a.with_store(transposed(whole, values=values) if turned else whole)
         made: Any = function(matrix, items[first:last])
         if made.store.device != grid.local:
-            raise DeviceMismatch(f"sum_apart: the function returned an object on {made.store.device}, not {grid.local}")
+            raise DeviceMismatch(
+                f"map_reduce: the function returned an object on {made.store.device}, not {grid.local}"
+            )
         return made
 
     made = grid.collective_call(computed)
