@@ -9,7 +9,6 @@ from .checkpoint import Checkpoint, Saved
 from .communicator import Traffic
 from .grid import Grid, run
 from .local_parts import LocalPart, from_part, local_part
-from .reading import read
 from .scattering import gather, scatter
 from .writing import write
 
@@ -28,7 +27,6 @@ __all__ = [
     "gather",
     "launch",
     "local_part",
-    "read",
     "run",
     "scatter",
     "vector_from_coo",
@@ -37,7 +35,10 @@ __all__ = [
 
 
 # The names of earlier versions, and the calls that replace them.
-_REPLACED = {"random": "semiring.random: rmat(..., device=grid.device)"}
+_REPLACED = {
+    "random": "semiring.random: rmat(..., device=grid.device)",
+    "read": "semiring.io.read(path, device=grid.device)",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -36,20 +36,21 @@ from .partition import matrix, slice_vector, vector
 from .reading_text import read_edges, read_matrix_market
 from .srb_blocks import block_of_file, piece_of_file
 
-__all__ = ["read"]
+__all__ = ["read_in_shares"]
 
 
 @collective
-def read(
+def read_in_shares(
     path: PathLike,
     grid: Grid,
     *,
-    placement: str | None = None,
-    compress: str | None = None,
+    placement: str | None,
+    compress: str | None,
+    progress: Any,
     verify: bool = True,
     **options: Any,
 ) -> Any:
-    """Read a file, or a folder of parts, onto a grid.  Collective.
+    """Read a file, or a folder of parts, onto a grid, with the arguments of `semiring.io.read`.  Collective.
 
     ================================== =============================================================================
     file                               how
@@ -61,60 +62,23 @@ def read(
     any other, and compressed text     the first process reads it as a whole and sends the entries
     ================================== =============================================================================
 
-    Parameters
-    ----------
-    path : str or PathLike
-        On a file system that all processes share.
-    grid : Grid
-    placement, compress : as `semiring.io.read`, of the part of each process
-        By default compressed rows of a ``.srb`` file or of parts stay compressed by their codec.
-    verify : bool
-        Of ``.srb`` files and parts: compare all checksums, of which each process computes its share, and check every
-        index of uncompressed rows.  False: only for files that you trust (see `semiring.io.open`).  A stated symmetry,
-        and the tiles of compressed rows, are trusted.
-    **options
-        Those of the reader of the extension, as in `semiring.io.read`.
+    placement, compress: of the part of each process; by default compressed rows of a ``.srb`` file or of parts stay
+    compressed by their codec.  A stated symmetry, and the tiles of compressed rows, are trusted.
 
-    Returns
-    -------
-    Matrix or Vector on the device of the grid.
-
-    Raises
-    ------
-    InvalidFormat
-        On all processes: the message contains the file, the line or byte, and the rank where it was found.
-    InvalidValue, NotSupported, DuplicateIndex, OutOfMemory, OSError
-        As `semiring.io.read`, on all processes.
-
-    Warns
-    -----
-    IgnoredColumns
-        As `semiring.io.read_edgelist`, on the first process.
-
-    Notes
-    -----
     Cost O(bytes / p) and one exchange for text; memory of a process: its share of the text and of the entries, and what
     it holds.  Uncompressed rows of a ``.srb`` file on the CPU stay pages of the file where the block has all columns
     and `verify` is False.
-
-    Examples
-    --------
-    >>> sr.io.write("grid.srb", sr.random.grid2d(10, 10))
-    >>> sr.io.write("grid.el", sr.random.grid2d(10, 10))
-    >>> program = lambda grid: [sr.distributed.read(name, grid).nvals for name in ("grid.srb", "grid.el")]
-    >>> sr.distributed.run(3, program)[0]
-    [360, 360]
     """
     kind, compression = extension(path)
 
     def checked() -> Callable[..., Any] | None:
         check_storage(placement, compress)
+        if progress is not None:
+            raise InvalidValue("progress=: the processes of a grid do not report it")
         if kind in (".srb", ".parts") and not compression:
             if options:
                 raise InvalidValue(f"{next(iter(options))}=: expected no option for {kind} files")
             return None
-        if "progress" in options:
-            raise InvalidValue("progress=: the processes of a grid do not report it")
         return _text_reader(path, kind, options)
 
     in_shares = grid.run_then_barrier(checked)

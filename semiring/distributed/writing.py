@@ -73,7 +73,7 @@ def write(path: PathLike, A: Matrix | Vector) -> None:
     ...     A = sr.random.path(5, device=grid.device)
     ...     sr.distributed.write("path.srb", A)
     ...     sr.distributed.write("path.parts", A)
-    ...     return sr.distributed.read("path.parts", grid).nvals
+    ...     return sr.io.read("path.parts", device=grid.device).nvals
     >>> sr.distributed.run(2, program), sr.io.read("path.srb").isequal(sr.random.path(5))
     ([8, 8], True)
     """

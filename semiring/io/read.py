@@ -8,9 +8,12 @@ import inspect
 import os
 import warnings
 from collections.abc import Callable
+from contextlib import nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
+from semiring.config import checked_device, default_device, use
+from semiring.devices import dispatched
 from semiring.exceptions import InvalidValue, LostLabels, NotSupported
 from semiring.io.adjacency_lists import read_graph_txt, read_metis
 from semiring.io.dimacs import read_dimacs
@@ -116,6 +119,7 @@ _UNCOMPRESSED: Final = (".npz", ".parquet", ".srb")
 def read(
     path: PathLike,
     *,
+    device: str | None = None,
     placement: str | None = None,
     compress: str | None = None,
     progress: Progress | None = None,
@@ -145,6 +149,10 @@ def read(
     Parameters
     ----------
     path : str or PathLike
+    device : ``"cpu"``, ``"cuda"``, or that of a grid of processes, optional
+        By default that of new objects, on which every process of a grid reads the whole file. With the device of a grid
+        each process reads its share of a file that all can read, of the formats above or a folder ``NAME.parts`` of
+        `semiring.distributed.write`; all make this call, and all raise what one of them raises.
     placement : ``"device"``, ``"pinned"``, ``"host"``, ``"auto"`` or None
         Where the entries of a matrix reside (see `open`); None is ``"device"``.
     compress : a codec, as in `Matrix.compress`, or None
@@ -155,7 +163,9 @@ def read(
         Called as ``progress(what, share)`` during long reads, with the share done from 0 to 1. Its exceptions end
         the read and propagate unchanged.
     **options
-        Those of the reader of this extension.
+        Those of the reader of this extension. On a grid also ``verify`` of ``.srb`` files and parts: compare all
+        checksums, of which each process computes its share, and check every index of uncompressed rows; False only for
+        files that you trust (see `open`).
 
     Returns
     -------
@@ -197,6 +207,9 @@ def read(
     ((3, 3), {0: {1: 1.5}, 1: {2: 2.5}})
     """
     progress = checked_progress(progress)
+    if device is not None:
+        given = {**options, "placement": placement, "compress": compress, "progress": progress}
+        return read_onto(checked_device(device), _checked_path("read", path), given)
     kind, compression = extension(_checked_path("read", path))
     if kind not in READERS and os.path.basename(os.fspath(path)).startswith(KONECT):
         kind = KONECT
@@ -223,6 +236,13 @@ def read(
     with on_the_host():
         found = READERS[kind](path, progress=progress, **options)
     return _converted(found, placement, compress)
+
+
+@dispatched()
+def read_onto(device: str, path: PathLike, options: dict[str, Any]) -> Any:
+    """Read a file onto a device; options: those of `read`."""
+    with nullcontext() if device == default_device() else use(device):
+        return read(path, **options)
 
 
 def _check_file(path: PathLike) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -67,7 +68,12 @@ def test_each_process_reads_its_part(
         found = graphs.load_graph(arguments(path, words), Progress(False))
         return distributed.gather(found), found.device
 
-    monkeypatch.setattr(sr.io, "read", None)
+    read = sr.io.read
+
+    def read_in_parts(path: str, *, device: str, **options: Any) -> Any:
+        return read(path, device=device, **options)
+
+    monkeypatch.setattr(sr.io, "read", read_in_parts)  # a call without the device of a grid raises TypeError
     monkeypatch.setattr(sr.io, "open", None)
     for found, device in distributed.run(2, program, device="cpu"):
         assert device == "2x1 cpu"

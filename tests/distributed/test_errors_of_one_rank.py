@@ -278,7 +278,7 @@ def test_a_damaged_part_is_found_by_all(tmp_path: Path) -> None:
             damaged.write_bytes(damaged.read_bytes()[:-40])
         grid.comm.barrier()
         with pytest.raises(exceptions.InvalidFormat) as caught:
-            distributed.read(folder, grid)
+            sr.io.read(folder, device=grid.device)
         return str(caught.value)
 
     found = run((3, 1), program)

@@ -65,10 +65,10 @@ def test_binary_files_in_parts_and_whole(shape: tuple[int, int]) -> None:
     def program(grid: Grid) -> list[str]:
         wrong = []
         for name, A in held.items():
-            B = dist.read(f"{name}.srb", grid, verify=False)
-            C = dist.read(f"{name}.srb", grid)
+            B = sr.io.read(f"{name}.srb", device=grid.device, verify=False)
+            C = sr.io.read(f"{name}.srb", device=grid.device)
             dist.write(f"{name}.parts", C)
-            D = dist.read(f"{name}.parts", grid)
+            D = sr.io.read(f"{name}.parts", device=grid.device)
             dist.write(f"whole {name}.srb", D)
             if not all(same(each, A) and each.is_iso == A.is_iso for each in (B, C, D)):
                 wrong.append(name)
@@ -80,7 +80,10 @@ def test_binary_files_in_parts_and_whole(shape: tuple[int, int]) -> None:
     for name, A in held.items():
         assert sr.io.read(f"whole {name}.srb").isequal(A, check_dtype=True), name
     for other in ((1, 1), (2, 2), (5, 1)):  # any other number of processes
-        found = run(other, lambda grid: [n for n, A in held.items() if not same(dist.read(f"{n}.parts", grid), A)])
+        found = run(
+            other,
+            lambda grid: [n for n, A in held.items() if not same(sr.io.read(f"{n}.parts", device=grid.device), A)],
+        )
         assert found == [[]] * (other[0] * other[1])
 
 
@@ -90,18 +93,18 @@ def test_storage_and_symmetry_of_what_is_read() -> None:
     sr.io.write("graph.el", A)
 
     def program(grid: Grid) -> None:
-        B = dist.read("graph.srb", grid, compress="varint", placement="host")
-        C = dist.read("graph.el", grid, compress="packed", placement="host")
+        B = sr.io.read("graph.srb", device=grid.device, compress="varint", placement="host")
+        C = sr.io.read("graph.el", device=grid.device, compress="packed", placement="host")
         dist.write("graph.parts", B)
-        D = dist.read("graph.parts", grid)
-        E = dist.read("graph.srb", grid, placement="host", verify=False)
+        D = sr.io.read("graph.parts", device=grid.device)
+        E = sr.io.read("graph.srb", device=grid.device, placement="host", verify=False)
         assert [each.codec for each in (B, C, D, E)] == ["varint", "packed", "varint", None]
         assert [each.placement for each in (B, C, D, E)] == ["host", "host", "device", "host"]
         assert all(same(each, A) for each in (B, C, D, E))
         assert B.store.pattern.facts["symmetric"]
         assert D.store.pattern.facts["symmetric"]
         with pytest.raises(InvalidValue, match="codec"):
-            dist.read("graph.srb", grid, compress="zip")
+            sr.io.read("graph.srb", device=grid.device, compress="zip")
 
     run((2, 1), program)
 
@@ -120,7 +123,7 @@ def failure(shape: tuple[int, int], name: str, **options: Any) -> str:
 
     def program(grid: Grid) -> str:
         with pytest.raises((SemiringError, OSError)) as caught:
-            dist.read(name, grid, **options)
+            sr.io.read(name, device=grid.device, **options)
         return f"{caught.type.__name__}: {caught.value}"
 
     first, *others = run(shape, program)
@@ -230,7 +233,7 @@ def test_a_border_of_shares_in_quotes_is_refused() -> None:
 
     def program(grid: Grid) -> str:
         with pytest.raises(NotSupported, match="a line end in quotes is at the border of two parts") as caught:
-            dist.read("a.csv", grid, relabel=True)
+            sr.io.read("a.csv", device=grid.device, relabel=True)
         return str(caught.value)
 
     run((2, 1), program)
@@ -249,7 +252,7 @@ def test_text_in_shares(shape: tuple[int, int]) -> None:
     def program(grid: Grid) -> list[str]:
         wrong = []
         for name, options, right in expected:
-            A = dist.read(name, grid, **options)
+            A = sr.io.read(name, device=grid.device, **options)
             if not same(A, right) or (A.row_labels, A.column_labels) != (right.row_labels, right.column_labels):
                 wrong.append(name)
         return wrong
@@ -290,5 +293,17 @@ def test_options_of_text() -> None:
     assert "FileNotFoundError" in failure((2, 1), "none.el")
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        run((2, 1), lambda grid: dist.read("b.csv", grid))
+        run((2, 1), lambda grid: sr.io.read("b.csv", device=grid.device))
     assert [each.category.__name__ for each in caught] == ["IgnoredColumns"]
+
+
+@pytest.mark.usefixtures("in_folder")
+def test_a_file_is_read_onto_a_device_of_this_process() -> None:
+    A = sr.random.path(5)
+    sr.io.write("graph.el", A)
+    with sr.use("cpu"):
+        assert sr.io.read("graph.el", device="cpu").isequal(A.to("cpu"))
+    with pytest.raises(InvalidValue, match="a device is"):
+        sr.io.read("graph.el", device="far")
+    with pytest.raises(InvalidValue, match="verify"):
+        sr.io.read("graph.el", device="cpu", verify=False)

@@ -191,9 +191,11 @@ def test_generators_of_the_default_device_draw_shares() -> None:
     assert (found, device[:4]) == (sr.random.rmat(8, 4).nvals, "2x1 ")
 
 
-def test_the_module_of_earlier_versions_is_replaced() -> None:
+def test_names_of_earlier_versions_are_replaced() -> None:
     with pytest.raises(AttributeError, match=r"replaced by semiring\.random: rmat\(\.\.\., device=grid\.device\)"):
         dist.random  # type: ignore[attr-defined]  # noqa: B018
+    with pytest.raises(AttributeError, match=r"replaced by semiring\.io\.read\(path, device=grid\.device\)"):
+        dist.read  # type: ignore[attr-defined]  # noqa: B018
 
 
 def test_wrong_arguments_of_generators() -> None:

@@ -211,11 +211,11 @@ def test_parts_and_files_of_a_grid_keep_labels(tmp_path: Path) -> None:
     def program(grid: Any) -> list[Any]:
         found = []
         for source in ("a.srb", "a.mtx", "v.srb"):
-            X = sr.distributed.read(tmp_path / source, grid)
+            X = sr.io.read(tmp_path / source, device=grid.device)
             found.append(X.labels)
             for target in (f"{source}.srb", f"{source}.parts"):
                 sr.distributed.write(tmp_path / target, X)
-                found.append(sr.distributed.read(tmp_path / target, grid).labels)
+                found.append(sr.io.read(tmp_path / target, device=grid.device).labels)
         file = sr.distributed.Checkpoint(tmp_path / "saved.checkpoint", grid)
         file.save(1, x=X)
         return [*found, file.load().state["x"].labels]

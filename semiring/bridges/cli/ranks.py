@@ -1,6 +1,6 @@
 """``--ranks N``: a command as N processes, each of which holds a part of the graph; the first one prints.
 
-The command starts itself under MPI's launcher.  Each process reads its part of a file (`semiring.distributed.read`).
+The command starts itself under MPI's launcher.  Each process reads its part of a file (`semiring.io.read`).
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def read(path: str, *, progress: Any = None, **options: Any) -> Any:
     """Read a file as a whole, or each of several processes its part; these report no progress."""
     if _grid is None:
         return sr.io.read(path, progress=progress, **options)
-    return sr.distributed.read(path, _grid, **options)
+    return sr.io.read(path, device=_grid.device, **options)
 
 
 def divided(A: S) -> S:
