@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ...formats import CSR, index_dtype, uncompressed_pattern
+from ...formats import index_dtype, uncompressed_pattern
 from ..expression_numpy import cast
 from ..iso_results import arrivals, cast_value
 from ..registry import implements
@@ -42,7 +42,7 @@ from .closure_state import (
 )
 from .convert import as_index_list
 from .index_rank import is_few
-from .operands import Array, kernel_array, rows_of, values_of
+from .operands import Array, kernel_array, matrix_of, rows_of
 from .threads import assisted, available
 
 _TRACE_ROWS = 1024
@@ -168,9 +168,8 @@ class _Search:
 
     def _push_levels(self) -> None:
         """Search a matrix of few entries: a pull would save less than changing the direction costs."""
-        indptr, indices = rows_of(self.a)
-        matrix = (indptr, indices, values_of(self.a, self.reads))
-        vectors = (self.mult, self.values, self.words, self.queue, *self._scratch(1))
+        matrix = matrix_of(self.a, self.reads)
+        vectors = (self.mult, self.values, self.words, self.queue, self._scratch(1))
         self._drive(
             closure_levels.pushes, 1, lambda most: (*matrix, *vectors, self.state, self.trace.array, self.q.max_steps)
         )
@@ -191,16 +190,14 @@ class _Search:
         if q.direction == "pull":
             self.state[PULL_ALLOWED] = 3
         bits = np.zeros((2, self.words.size), np.uint32)
-        buffers = np.empty((available(), closure_push.BUFFER), self.queue.dtype), *self._scratch(available())
-        indptr, indices = rows_of(self.a)
-        avals = values_of(self.a, self.reads)
+        buffers = np.empty((available(), closure_push.BUFFER), self.queue.dtype)
+        push, scratch = matrix_of(self.a, self.reads), self._scratch(available())
 
         def arguments(most: int) -> tuple[Any, ...]:
-            rows: CSR = self.transpose
-            pull = (*rows_of(rows), values_of(rows, self.reads), self.hubs, self.occupied)
-            vectors = (self.mult, self.values, self.words, bits, self.queue, *buffers)
+            pull = (*matrix_of(self.transpose, self.reads), self.hubs, self.occupied)
+            vectors = (self.values, self.words, bits, self.queue, buffers, scratch)
             limits = (most, MANY_TO_SHARE, q.max_steps)
-            return (indptr, indices, avals, *pull, *vectors, self.state, self.trace.array, *limits)
+            return (push, pull, self.mult, *vectors, self.state, self.trace.array, limits)
 
         threads = available() if self.a.nvals >= MANY_TO_SHARE else 1
         self._drive(closure_levels.levels, threads, arguments)
@@ -232,12 +229,11 @@ class _Search:
         occupied = np.zeros(closure_order.SLOTS // 64, np.uint64)
         closure_order.chain(self.queue[:size], links, heads)
         self.state[HEAD] = closure_order.BEYOND
-        indptr, indices = rows_of(self.a)
-        matrix = (indptr, indices, values_of(self.a, self.reads))
+        matrix = matrix_of(self.a, self.reads)
         operators = (types.monoid(self.q.semiring.add), self.mult)
         lists = (links, heads, occupied)
-        vectors = (self.values, self.parents, self.words, *lists, self.queue, np.zeros(2), self.state)
-        self._drive(closure_order.ordered, 1, lambda most: (*matrix, *operators, *vectors))
+        vectors = (self.values, self.parents, self.words, lists, self.queue, np.zeros(2), self.state)
+        self._drive(closure_order.ordered, 1, lambda most: (matrix, *operators, *vectors))
 
     def _relax(self) -> None:
         """Expand all rows that changed, step by step."""
@@ -245,14 +241,13 @@ class _Search:
         spare = np.empty(n // 8 + 64, self.queue.dtype)
         changed = presence.no_bits(n)
         sums = np.zeros((available(), 2), np.int64)
-        indptr, indices = rows_of(self.a)
-        matrix = (indptr, indices, values_of(self.a, self.reads))
+        matrix = matrix_of(self.a, self.reads)
         operators = (types.monoid(self.q.semiring.add), self.mult)
-        vectors = (self.values, self.parents, self.words, changed, self.queue, spare, sums)
+        vectors = (self.values, self.parents, self.words, changed, (self.queue, spare), sums)
 
         def arguments(most: int) -> tuple[Any, ...]:
             limits = (most, MANY_ENTRIES, self.q.max_steps)
-            return (*matrix, *operators, *vectors, self.state, self.trace.array, *limits)
+            return (matrix, *operators, *vectors, self.state, self.trace.array, limits)
 
         threads = available() if self.a.nvals >= MANY_ENTRIES else 1
         self._drive(closure_relax.relax, threads, arguments)

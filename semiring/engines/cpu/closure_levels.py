@@ -16,7 +16,7 @@ from numba.extending import register_jitable
 
 from ..direction import Work, expected_probes, prefers_pull
 from .atomics import CHUNK, RETIRED, bit_count, fetch_add, fetch_or, load, next_chunk, prefetch, stopped, trailing_zeros
-from .closure_push import BUFFER, flush, push_alone, push_shared, push_short
+from .closure_push import BUFFER, blocks_of, flush, push_alone, push_shared, push_short
 from .closure_state import (
     FEW,
     FLIPPED,
@@ -42,7 +42,7 @@ from .closure_state import (
 from .compile import device, kernel
 from .jobs import close_job, dismiss, join_job, leave_job, open_job
 from .tuning import COSTS
-from .types import position, present, product, put, row_at, value_at
+from .types import position, present, product, put, value_at
 
 # The cost model is a function of Python that all engines share; kernels compile it.
 for _shared in (expected_probes, prefers_pull):
@@ -80,42 +80,15 @@ def _decide(state, control, entries, nwords, threads, most_threads, many):
 
 
 @kernel
-def levels(
-    t,
-    threads,
-    control,
-    indptr,
-    indices,
-    avals,
-    t_indptr,
-    t_indices,
-    t_avals,
-    hubs,
-    occupied,
-    mult,
-    values,
-    seen,
-    bits,
-    queue,
-    buffers,
-    columns,
-    origins,
-    places,
-    state,
-    trace,
-    most_threads,
-    many,
-    max_steps,
-):
+def levels(t, threads, control, push, pull, mult, values, seen, bits, queue, buffers, scratch, state, trace, limits):
     """Run levels until the frontier is empty or Python must act; `bits`: two rows, this frontier and the next.
 
-    hubs: empty where a pull must not use them.
+    push: the matrix.  pull: its transpose, hubs (empty where a pull must not use them), and the rows that have entries.
+    scratch: of `closure_push`.  limits: the most threads, the visits from which helpers join, the most steps.
     """
     nwords = seen.size
-    buffer = buffers[t]
-    blocks = (row_at(columns, t), row_at(origins, t), row_at(places, t))
-    push = (indptr, indices, avals)
-    pull = (t_indptr, t_indices, t_avals, hubs, occupied)
+    buffer, blocks = buffers[t], blocks_of(scratch, t)
+    most_threads, many, max_steps = limits
     if t > 0:
         job = 0
         alone = threads == 1  # always False here: a constant would compile the work a second time
@@ -131,7 +104,7 @@ def levels(
             push_short(control, most, push, mult, values, seen, queue, blocks, state, trace, max_steps)
         if must_stop(state, trace, max_steps):
             break
-        work = _decide(state, control, np.int64(indptr[-1]), nwords, threads, most_threads, many)
+        work = _decide(state, control, np.int64(push[0][-1]), nwords, threads, most_threads, many)
         if work < 0:
             break
         pulling, was_pulling, size = state[PULLING] & 1, state[PULLING] >> 1, state[FRONTIER_SIZE]
@@ -168,30 +141,11 @@ def levels(
 
 
 @kernel
-def pushes(
-    t,
-    threads,
-    control,
-    indptr,
-    indices,
-    avals,
-    mult,
-    values,
-    seen,
-    queue,
-    columns,
-    origins,
-    places,
-    state,
-    trace,
-    max_steps,
-):
+def pushes(t, threads, control, indptr, indices, avals, mult, values, seen, queue, scratch, state, trace, max_steps):
     """Levels by pushes of one thread until the frontier is empty; compiles in a third of the time of `levels`."""
-    blocks = (row_at(columns, t), row_at(origins, t), row_at(places, t))
+    matrix, blocks, most = (indptr, indices, avals), blocks_of(scratch, t), indices.size
     while not stopped(control) and not must_stop(state, trace, max_steps):
-        push_short(
-            control, indices.size, (indptr, indices, avals), mult, values, seen, queue, blocks, state, trace, max_steps
-        )
+        push_short(control, most, matrix, mult, values, seen, queue, blocks, state, trace, max_steps)
     dismiss(control)
 
 

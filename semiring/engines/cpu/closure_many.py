@@ -13,6 +13,7 @@ the result are computed from them at the end, when their number is known.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -67,7 +68,7 @@ def _shares(q: ClosureMany, searches: Searches) -> bool:
 
     A source whose frontier has f of n rows has each of them with probability f / n, where sources are anywhere.
     """
-    indptr = searches.rows[0]
+    indptr = q.by_row.get().indptr
     active = q.sources[indptr[q.sources + 1] > indptr[q.sources]]
     if active.size <= _FEW:
         return False
@@ -172,6 +173,10 @@ class _Frontiers:
         sums = np.zeros((threads, 8), np.int64)  # a cache line each
         return sums, np.zeros((threads, self.words), np.uint64), np.zeros((threads, counted), np.int64)
 
+    def _bits(self) -> tuple[Any, ...]:
+        """Return what a pass enters bits in, as one argument of a kernel."""
+        return self.words, self.full, self.far, self.seen, self.planes, self.level
+
     def _add(self, tallies: tuple[Array, Array, Array]) -> None:
         sums, alive, counted = tallies
         total = sums.sum(axis=0)
@@ -187,8 +192,8 @@ class _Frontiers:
         work = (self.open_edges + s.n) * self.words
         threads = threads_for(work)
         tallies = self._tallies(threads)
-        bits = (self.words, self.full, self.alive, self.near, self.far, self.seen, self.planes, self.level)
-        run(levels.pull, threads, s.indptr, s.t_indptr, s.t_indices, *bits, *tallies, work=work)
+        bits = (self.alive, self.near, self._bits(), tallies)
+        run(levels.pull, threads, s.indptr, (s.t_indptr, s.t_indices), *bits, work=work)
         self._add(tallies)
         self.listed = -1
 
@@ -212,9 +217,8 @@ class _Frontiers:
         work = (found + self.listed) * self.words
         threads = threads_for(work)
         tallies = self._tallies(threads)
-        bits = (self.words, self.full, self.near, self.far, self.seen, self.planes, self.level)
         lists = (s.lists[0], self.listed, s.lists[1], found, s.marks)
-        run(levels.enter_listed, threads, s.t_indptr, *bits, *lists, *tallies, work=work)
+        run(levels.enter_listed, threads, s.t_indptr, self.near, self._bits(), *lists, tallies, work=work)
         tallies[0][0, :2] = found, edges
         self._add(tallies)
         s.lists = s.lists[::-1]

@@ -1,7 +1,8 @@
 """Kernels of the closure of many sources: passes over rows of source bits, and their conversion to entries.
 
 A row has `words` words of 64 sources, one row after the other in a flat array.  Passes claim chunks of rows; what they
-count is summed by the caller (`sums`: rows, edges, closed edges; `alive`; `counted`, by source, empty if unread).
+count is summed by the caller (`tallies`, of each thread: sums, of rows, edges, and closed edges; alive; counted, by
+source, empty if unread).  `group`: words, full, far, seen, planes, level.
 """
 
 from __future__ import annotations
@@ -71,26 +72,11 @@ def _gather(begin, end, indices, row, words, alive, near, far, seen):
 
 
 @kernel
-def pull(
-    t,
-    threads,
-    control,
-    indptr,
-    t_indptr,
-    t_indices,
-    words,
-    full,
-    source_alive,
-    near,
-    far,
-    seen,
-    planes,
-    level,
-    sums,
-    alive,
-    counted,
-):
+def pull(t, threads, control, indptr, transpose, source_alive, near, group, tallies):
     """Compute every row of `far` from those of its neighbors in `near`."""
+    t_indptr, t_indices = transpose
+    words, full, far, seen, planes, level = group
+    sums, alive, counted = tallies
     n = t_indptr.size - 1
     rows = 0
     edges = 0
@@ -163,28 +149,10 @@ def _flush(queue, buffer, filled, tail):
 
 
 @kernel
-def enter_listed(
-    t,
-    threads,
-    control,
-    t_indptr,
-    words,
-    full,
-    near,
-    far,
-    seen,
-    planes,
-    level,
-    old,
-    old_size,
-    queue,
-    size,
-    marks,
-    sums,
-    alive,
-    counted,
-):
+def enter_listed(t, threads, control, t_indptr, near, group, old, old_size, queue, size, marks, tallies):
     """Enter the bits of the rows of `far` in `queue`; clear the rows of `near` in `old`."""
+    words, full, far, seen, planes, level = group
+    sums, alive, counted = tallies
     closed = 0
     while True:
         start = next_chunk(control) * _LIST_CHUNK

@@ -42,6 +42,7 @@ from .types import position
 # The table of searches that only count has so many levels, or a row for each thread.
 _BATCH = 1 << 22
 _INT64 = np.dtype(np.int64)
+_NO_TRACE = np.empty((0, 3), np.int64)
 
 
 class Searches:
@@ -61,7 +62,8 @@ class Searches:
             transpose = *rows_of(q.by_column.get()), hubs.hubs, hubs.occupied
             count, allowed = hubs.count, 3 if q.direction == "pull" else 2
         mult = types.binary(lookup_semiring("min_plus").typed(q.dtype, q.dtype).mult)
-        self.rows = indptr, indices, q.dtype.type(1), *transpose, mult
+        weight = q.dtype.type(1)
+        self.rows = (indptr, indices, weight), (transpose[0], transpose[1], weight, *transpose[2:]), mult
         columns, _, _ = closure_push.scratch(threads, (indptr, indices), False, False)
         assert columns is not None
         words, index = word_count(n), index_dtype(n)
@@ -69,7 +71,6 @@ class Searches:
         self.start[[FRONTIER_SIZE, REACHED, UNSEEN_EDGES]] = 1, 1, nvals
         self.start[[ROWS, PULL_ALLOWED, STATUS]] = count, allowed, PAUSED
         self.scratch = (
-            self.start,
             np.empty((threads, STATE_SIZE), np.int64),
             np.zeros((threads, CONTROL_SIZE), np.int64),
             np.empty((threads, words), np.uint32),
@@ -77,7 +78,6 @@ class Searches:
             np.empty((threads, n + 1), index),
             np.empty((threads, 1, closure_push.BUFFER), index),
             columns[:, None, :],
-            np.empty((0, 3), np.int64),
         )
 
     def run(self, sources: Array, table: Array, listed: Array) -> tuple[Array, Array]:
@@ -88,7 +88,8 @@ class Searches:
         """
         reached, depth = np.empty((2, sources.size), np.int64)
         threads, work = min(self.threads, sources.size), sources.size * (self.n + self.nvals)
-        run(_search, threads, sources, *self.rows, *self.scratch, table, listed, reached, depth, work=work)
+        found = (table, listed, reached, depth)
+        run(_search, threads, sources, *self.rows, self.start, self.scratch, _NO_TRACE, *found, work=work)
         return reached, depth
 
     def sample(self, sources: Array) -> Array:
@@ -203,38 +204,12 @@ def joined(table: Array, listed: Array, reached: Array) -> CSR:
 
 
 @kernel
-def _search(
-    t,
-    threads,
-    control,
-    sources,
-    indptr,
-    indices,
-    weight,
-    t_indptr,
-    t_indices,
-    hubs,
-    occupied,
-    mult,
-    start,
-    states,
-    controls,
-    bits_seen,
-    bits,
-    queues,
-    buffers,
-    columns,
-    trace,
-    table,
-    listed,
-    reached,
-    depth,
-):
+def _search(t, threads, control, sources, push, pull, mult, start, scratch, trace, table, listed, reached, depth):
     """Search from one source after the other until none is left."""
+    states, controls, bits_seen, bits, queues, buffers, columns = scratch
+    state, seen, queue, blocks = states[t], bits_seen[t], queues[t], (columns[t], None, None)
+    indptr = push[0]
     n = indptr.size - 1
-    state, seen, queue = states[t], bits_seen[t], queues[t]
-    push = (indptr, indices, weight)
-    pull = (t_indptr, t_indices, weight, hubs, occupied)
     while True:
         s = next_chunk(control)
         if s >= sources.size:
@@ -246,9 +221,9 @@ def _search(
         values[source] = 0
         state[:] = start
         state[FRONTIER_EDGES] = np.int64(indptr[source + 1]) - np.int64(indptr[source])
-        buffer = (queue, buffers[t], columns[t], None, None)
         while state[STATUS] == PAUSED:
-            levels(0, 1, controls[t], *push, *pull, mult, values, seen, bits[t], *buffer, state, trace, 1, n, n)
+            vectors = (values, seen, bits[t], queue, buffers[t], blocks, state, trace)
+            levels(0, 1, controls[t], push, pull, mult, *vectors, (1, n, n))
             if stopped(control):
                 return
         reached[s], depth[s] = state[REACHED], state[STEPS]

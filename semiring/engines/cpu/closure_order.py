@@ -91,34 +91,15 @@ def chain(frontier: Any, links: Any, heads: Any) -> None:
 
 
 @kernel
-def ordered(
-    t,
-    threads,
-    control,
-    indptr,
-    indices,
-    avals,
-    add,
-    mult,
-    values,
-    parents,
-    seen,
-    links,
-    heads,
-    occupied,
-    queue,
-    window,
-    state,
-):
+def ordered(t, threads, control, rows, add, mult, values, parents, seen, lists, queue, window, state):
     """Expand slot after slot until nothing changes or Python must act; the frontier is in the list beyond at first.
 
     values: the worst one where no bit of `seen` is set.  parents: the row that each value was computed from, or None.
-    links: two columns, the next row of a list (-1 for none, or a
-    mark) and the previous one (-1 - slot for the first).  heads: the first row of each list.  occupied: bits of the
-    slots that may have rows.
+    lists: links, two columns, the next row of a list (-1 for none, or a mark) and the previous one (-1 - slot for the
+    first); heads, the first row of each list; occupied, bits of the slots that may have rows.
     """
-    rows, operators = (indptr, indices, avals), (add, mult)
-    lists = (links, heads, occupied)
+    indptr, operators = rows[0], (add, mult)
+    _, heads, occupied = lists
     monotone = True
     slot = state[HEAD]
     while monotone:

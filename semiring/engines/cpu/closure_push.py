@@ -33,7 +33,7 @@ from .closure_state import (
 )
 from .compile import device, inlined
 from .operands import Array
-from .types import by_types, is_none, position, product, put, value_at
+from .types import by_types, is_none, position, product, put, row_at, value_at
 
 # Entries that a thread collects before it reserves space in the shared queue.
 BUFFER = 2048
@@ -51,6 +51,13 @@ def scratch(threads: int, rows: tuple[Array, Array], origins: bool, places: bool
         np.empty(size, indices.dtype) if origins else None,
         np.empty(size, indptr.dtype) if places else None,
     )
+
+
+@inlined
+def blocks_of(scratch, t):
+    """Return the buffers of a thread."""
+    columns, origins, places = scratch
+    return row_at(columns, t), row_at(origins, t), row_at(places, t)
 
 
 @inlined

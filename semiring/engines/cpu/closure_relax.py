@@ -35,33 +35,13 @@ _POLLED = (1 << 10) - 1
 
 
 @kernel
-def relax(
-    t,
-    threads,
-    control,
-    indptr,
-    indices,
-    avals,
-    add,
-    mult,
-    values,
-    parents,
-    seen,
-    changed,
-    queue,
-    spare,
-    sums,
-    state,
-    trace,
-    most_threads,
-    many,
-    max_steps,
-):
-    """Run steps until nothing changes or Python must act; `changed`: bits, `spare`: a list of changed entries.
+def relax(t, threads, control, rows, add, mult, values, parents, seen, changed, lists, sums, state, trace, limits):
+    """Run steps until nothing changes or Python must act; `changed`: bits, `lists`: the queue, and changed entries.
 
-    parents: the row that each value was computed from, or None.
+    parents: the row that each value was computed from, or None.  limits: as of `closure_levels`.
     """
-    rows, operators = (indptr, indices, avals), (add, mult)
+    indptr, operators = rows[0], (add, mult)
+    (queue, spare), (most_threads, many, max_steps) = lists, limits
     if t > 0:
         job = 0
         while True:

@@ -32,7 +32,7 @@ from .closure_state import HEAD, PAUSED, STATE_SIZE, STATUS, UNORDERED
 from .compile import kernel
 from .convert import as_index_list
 from .layout import concat
-from .operands import Array, rows_of, values_of
+from .operands import Array, matrix_of
 from .threads import run, threads_for
 from .types import position, value_at
 
@@ -75,11 +75,10 @@ class _Searches:
         row_bytes = n * self.z.itemsize
         self.rows_a_batch = min(self.k, max(threads, _BATCH_BYTES // max(row_bytes, 1)))
         require("closure", "cpu", self.rows_a_batch * row_bytes + threads * 3 * n * self.index.itemsize)
-        matrix = (*rows_of(a), values_of(a, "y" in q.semiring.mult.uses))
+        matrix = matrix_of(a, "y" in q.semiring.mult.uses)
         operators = (types.monoid(q.semiring.add), types.binary(q.semiring.mult))
-        starts = (*rows_of(q.frontiers), values_of(q.frontiers, True))
         worst = self.z.type(order.worst(q.semiring.add.expr.order, self.z))
-        self.read = (*starts, *matrix, *operators, worst)
+        self.read = (matrix_of(q.frontiers), matrix, *operators, worst)
         self.scratch = (
             np.empty((threads, 2 * n), self.index),
             np.empty((threads, order.SLOTS + 1), self.index),
@@ -105,7 +104,7 @@ class _Searches:
         table, seen = np.empty((size, self.n), self.z), np.empty((size, word_count(self.n)), np.uint32)
         reached = np.empty(size, np.int64)
         work = size * self.work
-        run(_search, min(self.threads, size), first, *self.read, *self.scratch, table, seen, reached, work=work)
+        run(_search, min(self.threads, size), first, *self.read, self.scratch, table, seen, reached, work=work)
         apart = np.flatnonzero(reached < 0)
         if not apart.size and bool((reached == self.n).all()):
             return _Batch(reached, table, None)
@@ -150,32 +149,10 @@ def _row(x: CSR, s: int) -> IndexList:
 
 
 @kernel
-def _search(
-    t,
-    threads,
-    control,
-    first,
-    x_indptr,
-    x_indices,
-    x_values,
-    indptr,
-    indices,
-    avals,
-    add,
-    mult,
-    worst,
-    links,
-    heads,
-    occupied,
-    queues,
-    windows,
-    states,
-    controls,
-    table,
-    seen,
-    reached,
-):
+def _search(t, threads, control, first, starts, matrix, add, mult, worst, scratch, table, seen, reached):
     """Compute one row after the other until none is left; `reached`: -1 where a product is better than its operand."""
+    x_indptr, x_indices, x_values = starts
+    links, heads, occupied, queues, windows, states, controls = scratch
     lists, state = (links[t], heads[t], occupied[t]), states[t]
     while True:
         s = next_chunk(control)
@@ -198,9 +175,7 @@ def _search(
         while state[STATUS] == PAUSED:
             if stopped(control):
                 return
-            matrix, operators = (indptr, indices, avals), (add, mult)
-            arrays = (values, None, bits, *lists, queues[t], windows[t], state)
-            order.ordered(0, 1, controls[t], *matrix, *operators, *arrays)
+            order.ordered(0, 1, controls[t], matrix, add, mult, values, None, bits, lists, queues[t], windows[t], state)
         count = 0
         for w in range(bits.size):
             count += bit_count(bits[w])

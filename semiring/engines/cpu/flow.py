@@ -24,7 +24,7 @@ from ..spec_graphs import MaximumFlow, MaximumFlowResult
 from . import presence
 from .atomics import stopped
 from .compile import inlined, kernel
-from .operands import Array, rows_of, values_of
+from .operands import Array, matrix_of, values_of
 from .select import kept_rows
 from .threads import run
 from .types import position, value_at
@@ -51,21 +51,9 @@ def flow(q: MaximumFlow) -> MaximumFlowResult:
     cursor, reverse = np.empty(n, index_dtype(a.nvals)), np.empty(n, np.int64)
     path, entries = np.empty(n + 1, index), np.empty(n, np.int64)
     side = np.zeros(n, np.bool_)
-    arguments = (*rows_of(a), values_of(a), values_of(q.by_column), sent, left, wanted, given, taking)
-    run(
-        _send,
-        1,
-        *arguments,
-        np.float64(q.least),
-        *labels,
-        *queues,
-        cursor,
-        path,
-        entries,
-        reverse,
-        side,
-        work=a.nvals + n,
-    )
+    network = (matrix_of(a), values_of(q.by_column), sent, left, wanted, given, taking)
+    scratch = (cursor, path, entries, reverse, side)
+    run(_send, 1, *network, np.float64(q.least), labels, queues, scratch, work=a.nvals + n)
     carried = kept_rows(CSR(a.pattern, FP64, sent), sent > 0)
     return MaximumFlowResult(
         carried,
@@ -188,34 +176,13 @@ def _augment(indptr, indices, capacities, flow, amount, path, entries, reverse, 
 
 
 @kernel
-def _send(
-    t,
-    threads,
-    control,
-    indptr,
-    indices,
-    capacities,
-    by_column,
-    flow,
-    supply,
-    demand,
-    given,
-    taking,
-    least,
-    above,
-    below,
-    starts,
-    ends,
-    cursor,
-    path,
-    entries,
-    reverse,
-    side,
-):
+def _send(t, threads, control, matrix, by_column, flow, supply, demand, given, taking, least, labels, queues, scratch):
     """flow: zeros.  supply, demand: replaced by what is left, at the vertices given and taking.
 
-    above, below: `_FREE`; then distances from vertices with a supply left, and to those with a demand.
+    labels, above and below: `_FREE`; then distances from vertices with a supply left, and to those with a demand.
     """
+    (indptr, indices, capacities), (above, below), (starts, ends) = matrix, labels, queues
+    cursor, path, entries, reverse, side = scratch
     n, steps = supply.size, 0
     for v in given:
         amount = min(supply[v], demand[v])
@@ -231,7 +198,7 @@ def _send(
             if stopped(control):
                 return
             if start_width <= end_width:
-                head, start_head, level = start_head, start_tail, a + 1
+                head, start_head = start_head, start_tail
                 start_tail, start_width, met = _expand(
                     indptr,
                     indices,
@@ -245,7 +212,7 @@ def _send(
                     starts,
                     head,
                     start_tail,
-                    level,
+                    a + 1,
                 )
                 a += 0 if met else 1
             else:

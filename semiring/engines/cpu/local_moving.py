@@ -52,10 +52,8 @@ def local_moving(q: LocalMoving) -> Full:
         np.empty((threads, SHORT), np.int64), np.empty((threads, SHORT)),
     )  # fmt: skip
     scoring = (*masses, q.mass is not None, q.rate, q.keep)
-    assisted(
-        _move, threads, *rows_of(a), _values(a), labels, *scoring, q.few, keys, *rows, np.zeros(4, np.int64),
-        *scratch, work=4 * (a.nvals + n),
-    )  # fmt: skip
+    matrix, state = (*rows_of(a), _values(a)), np.zeros(4, np.int64)
+    assisted(_move, threads, matrix, labels, scoring, q.few, keys, *rows, state, scratch, work=4 * (a.nvals + n))
     return Full(n, q.labels.dtype, labels)
 
 
@@ -65,34 +63,8 @@ def _values(a: CSR) -> Any:
 
 
 @kernel
-def _move(
-    t,
-    threads,
-    control,
-    indptr,
-    indices,
-    values,
-    labels,
-    mass,
-    totals,
-    scored,
-    rate,
-    keep,
-    few,
-    keys,
-    listed,
-    wanted,
-    active,
-    ends,
-    state,
-    marks,
-    sums,
-    lists,
-    groups,
-    partials,
-):
-    matrix, scratch = (indptr, indices, values), (marks, sums, lists, groups, partials)
-    scoring = (mass, totals, scored, rate, keep)
+def _move(t, threads, control, matrix, labels, scoring, few, keys, listed, wanted, active, ends, state, scratch):
+    mass, totals, scored, _, _ = scoring
     if t > 0:
         job = 0
         while True:

@@ -153,7 +153,7 @@ def _product(
     placed, ends = counted, None
     if counted:
         offsets = np.zeros(a.nrows + 1, np.int64)
-        run(_count, threads, *structure, *admitted, marks, offsets, work=total_work)
+        run(_count, threads, structure, admitted, marks, offsets, work=total_work)
         np.cumsum(offsets, out=offsets)
         total = int(offsets[-1])
         require("mxm", "cpu", total * (column.itemsize + itemsize))
@@ -180,9 +180,9 @@ def _product(
     else:
         operators, reads_a, reads_b = _operators(semiring)
         made, totals = np.empty(total, semiring.z), np.empty((threads, b.ncols), semiring.z)
-    operands = (*structure, values_of(a, reads_a), values_of(b, reads_b), *admitted, *operators, columns)
-    written = (placed, indptr, indptr[1:] if ends is None else ends, indices, made)
-    run(_multiply, threads, *operands, marks, listed, totals, *written, work=total_work)
+    operands = (structure, values_of(a, reads_a), values_of(b, reads_b), admitted, *operators, columns)
+    written = (placed, indptr, indptr[1:] if ends is None else ends, indices)
+    run(_multiply, threads, *operands, (marks, listed, totals), written, made, work=total_work)
     if ends is not None:
         indptr, indices, made = _without_gaps(indptr, ends, indices, made)
     elif not counted:
@@ -231,27 +231,13 @@ def _operators(semiring: TypedSemiring) -> tuple[tuple[Any, ...], bool, bool]:
 
 
 @kernel
-def _count(
-    t,
-    threads,
-    control,
-    work,
-    a_indptr,
-    a_indices,
-    b_indptr,
-    b_indices,
-    bits,
-    numbers,
-    packed,
-    m_indptr,
-    m_indices,
-    m_bits,
-    ncols,
-    mode,
-    marks,
-    offsets,
-):
-    """bits: words of each thread.  numbers, packed: the number of each packed row of B, and their words."""
+def _count(t, threads, control, structure, mask, marks, offsets):
+    """structure: products before each row; A; B; words of each thread; the number of each packed row of B; their words.
+
+    mask: its rows and bits, columns of the result, and how it is used.
+    """
+    work, a_indptr, a_indices, b_indptr, b_indices, bits, numbers, packed = structure
+    m_indptr, m_indices, m_bits, ncols, mode = mask
     mark, word = marks[t], bits[t]
     chunks = threads * _CHUNKS_PER_THREAD if threads > 1 else 1
     while True:
@@ -292,43 +278,15 @@ def _count(
 
 
 @kernel
-def _multiply(
-    t,
-    threads,
-    control,
-    work,
-    a_indptr,
-    a_indices,
-    b_indptr,
-    b_indices,
-    bits,
-    numbers,
-    packed,
-    avals,
-    bvals,
-    m_indptr,
-    m_indices,
-    m_bits,
-    ncols,
-    mode,
-    add,
-    mult,
-    start,
-    columns,
-    marks,
-    lists,
-    totals,
-    placed,
-    indptr,
-    ends,
-    indices,
-    made,
-):
+def _multiply(t, threads, control, structure, avals, bvals, mask, add, mult, start, columns, scratch, written, made):
     """Compute the rows of the result, from ``indptr[i]`` to ``ends[i]``.
 
     placed: rows have space from ``indptr[i]`` to ``indptr[i + 1]``; else `ends` is a view of `indptr`, and one thread
     writes row after row.
     """
+    work, a_indptr, a_indices, b_indptr, b_indices, bits, numbers, packed = structure
+    m_indptr, m_indices, m_bits, ncols, mode = mask
+    (marks, lists, totals), (placed, indptr, ends, indices) = scratch, written
     mark, listed, total, word = marks[t], lists[t], row_at(totals, t), bits[t]
     chunks = threads * _CHUNKS_PER_THREAD if threads > 1 else 1
     while True:

@@ -59,6 +59,11 @@ def bits_type(dtype: np.dtype[Any]) -> np.dtype[Any]:
     return np.dtype([("bytes", "u1", (dtype.itemsize,))]) if is_record(dtype) else dtype
 
 
+def matrix_of(a: CSR, read: bool = True) -> tuple[Array, Array, Array | np.generic | None]:
+    """Return row offsets, columns and values, as one argument of a kernel or as three."""
+    return *rows_of(a), values_of(a, read)
+
+
 def rows_of(a: CSR) -> tuple[Array, Array]:
     """Return row offsets and columns."""
     pattern = a.pattern

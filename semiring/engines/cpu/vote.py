@@ -15,7 +15,7 @@ from ..registry import RESIDENT, implements
 from ..spec_vote import Vote
 from .atomics import next_chunk, stopped
 from .compile import inlined, kernel
-from .operands import kernel_array, rows_of, values_of
+from .operands import kernel_array, matrix_of
 from .rows import share
 from .threads import run, threads_for
 from .types import value_at
@@ -39,10 +39,8 @@ def vote(q: Vote) -> Full:
     votes = _EVERY if q.rows is None else full_array(q.rows)
     marks, sums = np.zeros((threads, n), np.int64), np.empty((threads, n))
     lists = np.empty((threads, n), labels.dtype)
-    options = (scored, q.rate, q.keep)
-    run(
-        _vote, threads, *rows_of(a), values_of(a), labels, *masses, votes, *options, marks, sums, lists, made, work=work
-    )
+    scoring, scratch = (*masses, scored, q.rate, q.keep), (marks, sums, lists)
+    run(_vote, threads, *matrix_of(a), labels, votes, scoring, scratch, made, work=work)
     return Full(n, q.labels.dtype, made)
 
 
@@ -56,25 +54,8 @@ def full_array(v: Full) -> Any:
 
 
 @kernel
-def _vote(
-    t,
-    threads,
-    control,
-    indptr,
-    indices,
-    values,
-    labels,
-    mass,
-    totals,
-    votes,
-    scored,
-    rate,
-    keep,
-    marks,
-    sums,
-    lists,
-    made,
-):
+def _vote(t, threads, control, indptr, indices, values, labels, votes, scoring, scratch, made):
+    (mass, totals, scored, rate, keep), (marks, sums, lists) = scoring, scratch
     mark, total, listed, few, partial = marks[t], sums[t], lists[t], np.empty(SHORT, np.int64), np.empty(SHORT)
     chunks = threads * _CHUNKS_PER_THREAD
     while True:
