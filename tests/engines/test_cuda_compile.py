@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from pathlib import Path
 
@@ -23,7 +24,7 @@ ARCHITECTURES = ("sm_80", "sm_90", "sm_100")
 # Texts of one file that are compiled without --exhaustive.
 MOST_TEXTS = 3
 FOLDER = Path(compile.__file__).parent / "kernels"
-ENTRIES = list(catalog.entries())
+ENTRIES = catalog.entries()
 FILES = sorted({file for file, _ in ENTRIES})
 
 
@@ -56,17 +57,36 @@ def test_machine_code_of_every_text(file: str, arch: str) -> None:
         assert compile.compile_text(file, prologue, arch)
 
 
-def test_catalog_names_every_file_that_has_kernels() -> None:
-    with_kernels = {path.name for path in FOLDER.glob("*.cuh") if "__global__" in path.read_text()}
-    assert with_kernels == set(FILES)
+ENTRY = re.compile(r"__global__ void (?:ONE_CLUSTER )?(?:__launch_bounds__\([^)]*\)\s+)?(\w+)\(")
+
+
+def test_samples_request_every_kernel() -> None:
+    """The functions that plan launches, called by ``samples()``, return every kernel of every file, and no other."""
+    defined = {(path.name, name) for path in FOLDER.glob("*.cuh") for name in ENTRY.findall(path.read_text())}
+    assert {(kernel.file, kernel.entry) for kernel in catalog.kernels()} == defined
+
+
+def test_kernels_are_requested_in_cached_functions() -> None:
+    """A host requests its kernels in functions cached by types, operators and flags, which ``samples()`` calls.
+
+    So prologues are composed in these functions alone: a launch requests the texts that are compiled here.
+    """
+    outside = []
+    for path in sorted(FOLDER.parent.rglob("*.py")):
+        tree = ast.parse(path.read_text())
+        cached = [
+            range(node.lineno, (node.end_lineno or 0) + 1)
+            for node in tree.body
+            if isinstance(node, ast.FunctionDef) and any("cache" in ast.unparse(each) for each in node.decorator_list)
+        ]
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "kernel":
+                outside += [] if any(node.lineno in lines for lines in cached) else [f"{path.name}:{node.lineno}"]
+    assert outside == []
 
 
 def test_kernels_are_named_once() -> None:
-    names = [
-        name
-        for path in FOLDER.glob("*.cuh")
-        for name in re.findall(r"__global__ void (?:__launch_bounds__\([^)]*\)\s+)?(\w+)\(", path.read_text())
-    ]
+    names = [name for path in FOLDER.glob("*.cuh") for name in ENTRY.findall(path.read_text())]
     assert len(names) == len(set(names))
 
 
@@ -117,7 +137,7 @@ def test_a_barrier_of_an_ordinary_launch_does_not_compile(group: str, monkeypatc
 def test_cooperative_grids_are_launched_cooperatively() -> None:
     """Kernels with a barrier of the grid, and the modules that launch them: no other kernel, no other module."""
     text = "".join(path.read_text() for path in FOLDER.glob("*.cuh"))
-    parts = re.split(r"__global__ void (?:ONE_CLUSTER )?(?:__launch_bounds__\([^)]*\)\s+)?(\w+)\(", text)[1:]
+    parts = ENTRY.split(text)[1:]
     waiting = {name for name, body in zip(parts[::2], parts[1::2], strict=True) if "CooperativeGrid group(" in body}
     assert waiting == {"acyclic_grid", "closure_grid", "closure_many", "mxv_adaptive", "peel_grid", "relax_grid"}
     launches = {path.name for path in FOLDER.parent.rglob("*.py") if "cooperative=True" in path.read_text()}

@@ -25,7 +25,7 @@ from .algebra import native_atomic, start_value
 from .arguments import arguments
 from .columns import codec_types, column_argument, column_types
 from .degrees import degrees
-from .kernel import Kernel, kernel
+from .kernel import Handles, Kernel, kernel
 from .launch import bitmap, grid, multiprocessors, read_words, scratch, values_of, words_of
 from .packing import packing
 from .primitives import as_dense
@@ -100,28 +100,18 @@ def _plan(
     columns: str,
 ) -> _Plan:
     """count: the type of the counts.  columns: the part of the prologue that describes the columns of the pattern."""
-    prologue = _prologue(ring, then, offset, element, count) + columns
+    native = 0 if ring.add.is_any else native_atomic(ring.add.op)
+    step = TypedIndexUnary("identity", ring.z, BOOL, ring.z, Expression("x")) if then is None else then
+    prologue = semiring(ring) + typedefs(P=offset, A=element, Z=ring.z, W=count)
+    prologue += indexunary("then", step) + constants(THEN=then is not None, NATIVE=native) + columns
     prologue += constants(GRID_BLOCK=tuning.GRID_BLOCK, EAGER_EDGES=tuning.EAGER_EDGES)
     file = "acyclic_closure.cuh"
     enter, search, finish = (kernel(file, f"acyclic_{name}", prologue) for name in ("enter", "grid", "finish"))
     return _Plan(enter, search, finish, arguments(file, "AcyclicArguments", A=element, Z=ring.z))
 
 
-def _prologue(
-    ring: TypedSemiring,
-    then: TypedIndexUnary | None,
-    offset: np.dtype[Any],
-    element: np.dtype[Any],
-    count: np.dtype[Any],
-) -> str:
-    types = semiring(ring) + typedefs(P=offset, A=element, Z=ring.z, W=count)
-    native = 0 if ring.add.is_any else native_atomic(ring.add.op)
-    step = TypedIndexUnary("identity", ring.z, BOOL, ring.z, Expression("x")) if then is None else then
-    return types + indexunary("then", step) + constants(THEN=then is not None, NATIVE=native)
-
-
-def catalog() -> Iterator[compile_samples.Entry]:
-    """Yield (kernel file, prologue): the rows of the catalog for the kernels of this module."""
+def samples() -> Iterator[Handles]:
+    """Yield the kernels of this module for representative types and operators: see `catalog`."""
     for number, ring in enumerate((*compile_samples.SEMIRINGS, compile_samples.COMPLEX_SEMIRINGS[0])):
         offset, count = ((INT32, UINT32), (INT64, UINT64))[number % 2]
         then = TypedIndexUnary("twice", ring.z, BOOL, ring.z, Expression("x")) if number % 3 == 0 else None
@@ -129,5 +119,4 @@ def catalog() -> Iterator[compile_samples.Entry]:
             codec_types("uncompressed", offset),
             compile_samples.COMPRESSED[number % len(compile_samples.COMPRESSED)],
         ):
-            text = _prologue(ring, then, offset, FP32, count) + columns
-            yield "acyclic_closure.cuh", text + compile_samples.thresholds()
+            yield _plan(ring, then, offset, FP32, count, columns)

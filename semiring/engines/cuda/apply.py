@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
 from itertools import product
 from typing import Any
 
@@ -46,8 +45,8 @@ def _plan(form: str, op: TypedIndexUnary, element: np.dtype[Any]) -> Kernel:
     return kernel("apply.cuh", "apply_entries", prologue)
 
 
-def samples() -> Iterator[Handles]:
-    """Yield the kernels of this module for representative types and operators: see `catalog`."""
+def samples() -> Handles:
+    """Return the kernels of this module for representative types and operators: see `catalog`."""
     forms = form_text(DENSE, INT32, INT32), form_text(LIST, INT32, INT64), form_text(ROWS, INT64, INT32)
-    for form, op in product(forms, (compile_samples.VALUE, compile_samples.ROW, compile_samples.BAND)):
-        yield _plan(form, op, FP64)
+    ops = compile_samples.VALUE, compile_samples.ROW, compile_samples.BAND
+    return tuple(_plan(form, op, FP64) for form, op in product(forms, ops))

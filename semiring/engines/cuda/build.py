@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import cupy
 import numpy as np
@@ -71,7 +71,7 @@ def build(
         keys, payload = sorted_triples(rows, cols, payload, _keys(nrows, ncols), low, width(nrows) + low)
     else:
         keys = cupy.empty(n, _keys(nrows, ncols))
-        run = _kernel("build_keys", keys.dtype, major=_INT32 if rows is None else rows.dtype, minor=cols.dtype)
+        run = _kernel("build_keys", keys.dtype, MAJOR=_INT32 if rows is None else rows.dtype, MINOR=cols.dtype)
         run(grid(n), BLOCK, n, rows, cols, np.int32(low), keys)
         keys, payload = sort_keys(keys, payload, width(nrows) + low)
     return _of_runs(nrows, ncols, dtype, keys, payload, _iso(iso, dtype), dup, refuse=refuse, vector=rows is None)
@@ -93,20 +93,12 @@ def _keys(nrows: int, ncols: int) -> np.dtype[Any]:
 
 @functools.lru_cache(maxsize=1024)
 def _kernel(
-    entry: str,
-    key: np.dtype[Any],
-    value: np.dtype[Any] | None = None,
-    *,
-    major: np.dtype[Any] = _INT32,
-    minor: np.dtype[Any] = _INT32,
-    rank: np.dtype[Any] = _INT32,
-    offset: np.dtype[Any] = _INT32,
-    swapped: bool = False,
+    entry: str, key: np.dtype[Any], value: np.dtype[Any] = _BYTE, swapped: bool = False, **types: np.dtype[Any]
 ) -> Kernel:
-    """Return a kernel of ``build.cuh`` for keys, values, indices, ranks and offsets of these types."""
-    moves = _BYTE if value is None else moved(value)
-    types = typedefs(V=moves, KEY=key, MAJOR=major, MINOR=minor, R=rank, O=offset)
-    return kernel("build.cuh", entry, types + constants(SWAPPED=swapped, FORM=2))
+    """types: MAJOR, MINOR, R and O of the kernel, where it reads them."""
+    named = dict.fromkeys(("MAJOR", "MINOR", "R", "O"), _INT32) | types
+    text = typedefs(V=moved(value), KEY=key, **named) + constants(SWAPPED=swapped, FORM=2)
+    return kernel("build.cuh", entry, text)
 
 
 def assembled(
@@ -144,7 +136,7 @@ def _of_runs(
     """
     n, bits = int(keys.size), width(ncols)
     marks, indices = cupy.empty(word_count(n), np.uint32), cupy.empty(n, index_dtype(ncols))
-    run = _kernel("build_heads", keys.dtype, minor=indices.dtype)
+    run = _kernel("build_heads", keys.dtype, MINOR=indices.dtype)
     run(grid(n), BLOCK, n, keys, np.int32(bits), marks, indices)
     ranks = scan_marks(marks, n)
     runs = read_one(ranks[-1:])  # synchronizes
@@ -182,7 +174,7 @@ def csr_from_sorted(
     n = int(keys.size)
     indices = cupy.empty(n, index_dtype(ncols))
     indptr = cupy.empty(nrows + 1, index_dtype(n))
-    run = _kernel("build_minor", keys.dtype, minor=indices.dtype)
+    run = _kernel("build_minor", keys.dtype, MINOR=indices.dtype)
     run(grid(n), BLOCK, n, keys, np.int32(bits), None, None, indices, None)
     starts(nrows, keys, bits, indptr)
     return CSR(Pattern(nrows, ncols, indptr, indices), dtype, values, iso)
@@ -190,22 +182,8 @@ def csr_from_sorted(
 
 def starts(nrows: int, keys: Array, bits: int, indptr: Array) -> None:
     """indptr[r] = the position of the first of the sorted keys that is at least (r, 0), for r = 0 .. nrows."""
-    run = _kernel("build_indptr", keys.dtype, offset=indptr.dtype)
+    run = _kernel("build_indptr", keys.dtype, O=indptr.dtype)
     run(grid(nrows + 1), BLOCK, nrows, int(keys.size), keys, np.int32(bits), None, None, indptr)
-
-
-class _MergePlan(NamedTuple):
-    minor: Kernel
-    indptr: Kernel
-    last: Kernel
-
-
-@functools.lru_cache(maxsize=1024)
-def _merge_plan(
-    key: np.dtype[Any], value: np.dtype[Any] | None, minor: np.dtype[Any], rank: np.dtype[Any], offset: np.dtype[Any]
-) -> _MergePlan:
-    names = ("build_minor", "build_indptr", "build_last")
-    return _MergePlan(*(_kernel(name, key, value, minor=minor, rank=rank, offset=offset) for name in names))
 
 
 def _merged(
@@ -225,15 +203,16 @@ def _merged(
     indices = cupy.empty(runs, index_dtype(ncols))
     indptr = cupy.empty(nrows + 1, index_dtype(runs))
     starts = cupy.empty(runs + 1, ranks.dtype)
-    plan = _merge_plan(keys.dtype, None if values is None else values.dtype, indices.dtype, ranks.dtype, indptr.dtype)
-    plan.minor(grid(n), BLOCK, n, keys, low, marks, ranks, indices, starts)
-    plan.indptr(grid(nrows + 1), BLOCK, nrows, n, keys, low, marks, ranks, indptr)
+    kinds = keys.dtype, _BYTE if values is None else values.dtype
+    types = {"MINOR": indices.dtype, "R": ranks.dtype, "O": indptr.dtype}
+    _kernel("build_minor", *kinds, **types)(grid(n), BLOCK, n, keys, low, marks, ranks, indices, starts)
+    _kernel("build_indptr", *kinds, **types)(grid(nrows + 1), BLOCK, nrows, n, keys, low, marks, ranks, indptr)
     pattern = Pattern(nrows, ncols, indptr, indices)
     if dup is None:
         if values is None:
             return CSR(pattern, dtype, None, iso)
         out = cupy.empty(runs, dtype)
-        plan.last(grid(runs), BLOCK, runs, starts, values, out)
+        _kernel("build_last", *kinds, **types)(grid(runs), BLOCK, runs, starts, values, out)
         return CSR(pattern, dtype, out)
     out = cupy.empty(runs, dtype)
     combine_runs(starts, runs, Values(n, dtype, values, iso), dup, out)
@@ -270,7 +249,7 @@ def row_keys(nrows: int, ncols: int, indptr: Array, indices: Array, *, swapped: 
     """Return one key for each entry of a CSR matrix: (row, column), or (column, row) if `swapped`."""
     n = int(indices.size)
     keys = cupy.empty(n, _keys(nrows, ncols))
-    run = _kernel("build_row_keys", keys.dtype, major=indptr.dtype, minor=indices.dtype, swapped=swapped)
+    run = _kernel("build_row_keys", keys.dtype, swapped=swapped, MAJOR=indptr.dtype, MINOR=indices.dtype)
     bits = np.int32(width(nrows if swapped else ncols))
     run(grid(n), BLOCK, n, indptr, nrows, indices, bits, keys)
     return keys
@@ -312,7 +291,7 @@ def samples() -> Iterator[Handles]:
         yield check_kernel("check_columns", major, minor)
     yield check_kernel("check_offsets", INT64, INT32), check_kernel("check_symmetric", INT32, INT64)
     for key, swapped in ((UINT32, False), (UINT64, True)):
-        yield _kernel("build_row_keys", key, major=INT64, minor=INT32, swapped=swapped)
-        yield _kernel("build_keys", key, major=INT64, minor=INT32)
-        yield _kernel("build_heads", key, minor=INT32), _kernel("build_repeated", key)
-        yield _kernel("build_indptr", key, offset=INT64), _merge_plan(key, UINT16, INT32, INT32, INT32)
+        yield _kernel("build_row_keys", key, swapped=swapped, MAJOR=INT64, MINOR=INT32)
+        yield _kernel("build_keys", key, MAJOR=INT64), _kernel("build_heads", key, MINOR=INT64)
+        yield _kernel("build_repeated", key), _kernel("build_indptr", key, O=INT64)
+        yield _kernel("build_minor", key, UINT16, MINOR=INT64), _kernel("build_last", key, UINT16)

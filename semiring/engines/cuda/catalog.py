@@ -1,10 +1,9 @@
-"""The kernels that operations request, for representative types, so that all kernel text compiles without a GPU.
+"""The kernels that operations request, for representative types: all kernel text compiles without a GPU.
 
-Every host of kernels has a function ``samples()`` that calls the functions which plan its launches, and yields the
-kernels that they return.  These are handles: they have a file and a prologue, and compile at their first launch.  So
-the texts of the catalog are those that operations compile.  The arguments of the samples, mostly from
-`compile_samples`, reach every `if constexpr` branch at least once, with 32-bit and 64-bit indices, small and large
-values.
+``samples()`` of a host of kernels calls the functions that plan its launches, and returns their kernels: handles with a
+file and a prologue, which compile at their first launch.  So the catalog has the texts that operations compile.  The
+arguments, mostly from `compile_samples`, reach every `if constexpr` branch at least once, with 32-bit and 64-bit
+indices, small and large values.
 """
 
 from __future__ import annotations
@@ -21,8 +20,7 @@ __all__ = ["entries", "kernels"]
 def kernels() -> Iterator[Kernel]:
     """Yield the kernels of all samples."""
     for module in modules(cuda.__name__, cuda.__path__):
-        for made in getattr(module, "samples", tuple)():
-            yield from _flat(made)
+        yield from _flat(tuple(getattr(module, "samples", tuple)()))
 
 
 def _flat(made: Handles) -> Iterator[Kernel]:
@@ -35,7 +33,4 @@ def _flat(made: Handles) -> Iterator[Kernel]:
 
 def entries() -> list[tuple[str, str]]:
     """Return the distinct (kernel file, prologue) of all samples."""
-    found = {(kernel.file, kernel.prologue): None for kernel in kernels()}
-    for module in modules(cuda.__name__, cuda.__path__):
-        found |= dict.fromkeys(getattr(module, "catalog", tuple)())
-    return list(found)
+    return list(dict.fromkeys((kernel.file, kernel.prologue) for kernel in kernels()))

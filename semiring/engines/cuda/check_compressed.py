@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
+from itertools import product
 from typing import Any
 
 import cupy
@@ -44,7 +44,6 @@ def check_compressed(q: CheckCompressed) -> None:
 
 @functools.cache
 def _kernel(entry: str, columns: str, offset: np.dtype[Any]) -> Kernel:
-    """columns: the part of the prologue that describes the columns of the pattern."""
     return kernel("check_compressed.cuh", entry, columns + typedefs(P=offset))
 
 
@@ -89,7 +88,7 @@ def _check_tiles(pattern: CompressedPattern) -> None:
         )
 
 
-def samples() -> Iterator[Handles]:
-    """Yield the kernels of this module for representative types and operators: see `catalog`."""
-    for columns, offset in compile_samples.codecs():
-        yield _kernel("check_tile_offsets", columns, offset), _kernel("check_tiles", columns, offset)
+def samples() -> Handles:
+    """Return the kernels of this module for representative types and operators: see `catalog`."""
+    names = "check_tile_offsets", "check_tiles"
+    return tuple(_kernel(name, *given) for name, given in product(names, compile_samples.codecs()))

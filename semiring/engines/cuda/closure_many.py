@@ -20,7 +20,8 @@ from ..source_groups import counts_matrix, group_bounds
 from ..spec_batched import ClosureMany, ClosureManyResult
 from . import compile_samples
 from .closure_many_plans import FIRST_PLANES, STATE_BYTES, ManyMatrix, group_words, many_matrix, words_of_sources
-from .kernel import Kernel, kernel
+from .columns import transposed_codec
+from .kernel import Handles, Kernel, kernel
 from .launch import BLOCK, grid, read_back, read_words, scratch
 from .primitives import exclusive_scan
 from .specialize import constants, typedefs
@@ -136,12 +137,10 @@ class _Search:
         """Return the sources [first, last) as numbers of the group, in the order of their bits."""
         a, count = self.matrix.a, last - first
         keys, order = cupy.empty((2, count), np.int64)
-        prologue = typedefs(P=a.pattern.indptr.dtype) + self.matrix.columns
         indptr, indices = a.pattern.indptr, self.matrix.indices[0]
-        kernel(_ORDER, "many_keys", prologue)(
-            grid(32 * count), BLOCK, indptr, indices, self.sources[first:], count, keys
-        )
-        kernel(_ORDER, "many_order", prologue)(grid(32 * count), BLOCK, keys, count, order)
+        find_keys, sort = _order_kernels(indptr.dtype, self.matrix.columns)
+        find_keys(grid(32 * count), BLOCK, indptr, indices, self.sources[first:], count, keys)
+        sort(grid(32 * count), BLOCK, keys, count, order)
         return order
 
     def _launch(
@@ -198,6 +197,12 @@ def _four(planes: Sequence[Array]) -> list[Array | None]:
 
 
 @functools.cache
+def _order_kernels(offset: np.dtype[Any], columns: str) -> tuple[Kernel, Kernel]:
+    prologue = typedefs(P=offset) + columns
+    return kernel(_ORDER, "many_keys", prologue), kernel(_ORDER, "many_order", prologue)
+
+
+@functools.cache
 def _entry_kernels(
     column: np.dtype[Any], level: np.dtype[Any], offset: np.dtype[Any], words: int
 ) -> tuple[Kernel, Kernel, Kernel]:
@@ -229,9 +234,10 @@ def _levels_matrix(q: ClosureMany, groups: list[_Group]) -> CSR:
     return CSR(Pattern(k, n, indptr, indices), q.dtype, values)
 
 
-def catalog() -> Iterator[compile_samples.Entry]:
-    """Yield (kernel file, prologue): the rows of the catalog for the kernels of this module."""
+def samples() -> Iterator[Handles]:
+    """Yield the kernels of this module for representative types and operators: see `catalog`."""
     for number, words in enumerate((1, 2, 4, 8, 16, 32)):
         column, level = ((INT32, INT64), (INT64, INT32))[number % 2]
-        yield _ORDER, typedefs(P=column) + compile_samples.ALL_COLUMNS[number % len(compile_samples.ALL_COLUMNS)]
-        yield _FILE, typedefs(J=column, L=level, P=column) + constants(WORDS=words)
+        columns = compile_samples.ALL_COLUMNS[number % len(compile_samples.ALL_COLUMNS)]
+        yield _order_kernels(column, columns + transposed_codec("uncompressed"))
+        yield _entry_kernels(column, level, column, words)

@@ -14,7 +14,7 @@ from . import compile_samples, tuning
 from .arguments import arguments
 from .columns import codec_types, column_argument, side_by_side, transposed_codec, types_of_both
 from .degrees import degrees
-from .kernel import Kernel, kernel
+from .kernel import Handles, Kernel, kernel
 from .launch import multiprocessors
 from .packing import packing
 from .specialize import constants, typedefs
@@ -107,12 +107,8 @@ def group_words(sources: int, matrix: ManyMatrix, planes: int, free: int | None)
     return words
 
 
-def catalog() -> Iterator[compile_samples.Entry]:
-    """Yield (kernel file, prologue): the rows of the catalog for the kernels of this module.
-
-    Rows of every width, uncompressed and compressed; with and without pulls, levels and counts.
-    """
-    costs = tuning.cost_constants(tuning.DEVICE)
+def samples() -> Iterator[Handles]:
+    """Yield the kernels of this module for representative types and operators: see `catalog`."""
     for number, words in enumerate((1, 2, 4, 8, 16, 32)):
         column, stored = (INT32, INT64)[number % 2], CODECS[number // 2 % len(CODECS)]
         for columns, transposed, index in (
@@ -121,8 +117,4 @@ def catalog() -> Iterator[compile_samples.Entry]:
             (compile_samples.COMPRESSED[number % len(compile_samples.COMPRESSED)], stored, column),
         ):
             part = (number + (index is INT64)) % 3
-            how = constants(WORDS=words, MAY_PULL=part != 1, LEVELS=part != 2, COUNTS=part != 0)
-            yield (
-                _FILE,
-                typedefs(P=index) + columns + transposed_codec(transposed) + how + compile_samples.thresholds(**costs),
-            )
+            yield _plan(index, columns + transposed_codec(transposed), part != 1, words, part != 2, part != 0)

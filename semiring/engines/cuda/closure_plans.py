@@ -21,7 +21,7 @@ from .arguments import arguments
 from .columns import codec_types, column_argument, side_by_side, transposed_codec, types_of_both
 from .degrees import degrees
 from .hubs import hubs
-from .kernel import Kernel, kernel
+from .kernel import Handles, Kernel, kernel
 from .launch import multiprocessors
 from .packing import packing
 from .specialize import constants, semiring, typedefs
@@ -46,22 +46,23 @@ def _cluster_blocks(device: int) -> int:
 class _Pair:
     """The two kernels of a closure: single-cluster, then full-grid."""
 
-    def __init__(self, file: str, names: tuple[str, str], prologue: str) -> None:
-        self._first, self._second = (kernel(file, name, prologue) for name in names)
-        self._block = tuning.CLUSTER_BLOCK // 2 if _HALF in prologue else tuning.CLUSTER_BLOCK
+    def __init__(self, cluster: Kernel, whole: Kernel) -> None:
+        self.kernels = cluster, whole
+        self._block = tuning.CLUSTER_BLOCK // 2 if _HALF in cluster.prologue else tuning.CLUSTER_BLOCK
         # For each device: blocks of the cluster, and of a cooperative grid whose blocks are all resident.
         self._blocks: dict[int, tuple[int, int]] = {}
 
     def launch(self, first: tuple[Any, ...], second: tuple[Any, ...] | None) -> None:
         """Queue both kernels; None: the single-cluster kernel alone."""
+        cluster, whole = self.kernels
         device = runtime.getDevice()
         blocks = self._blocks.get(device)
         if blocks is None:
-            resident = multiprocessors() * self._second.resident_blocks(tuning.GRID_BLOCK)
+            resident = multiprocessors() * whole.resident_blocks(tuning.GRID_BLOCK)
             blocks = self._blocks[device] = _cluster_blocks(device), resident
-        self._first(blocks[0], self._block, *first)
+        cluster(blocks[0], self._block, *first)
         if second is not None:
-            self._second(blocks[1], tuning.GRID_BLOCK, *second, cooperative=True)
+            whole(blocks[1], tuning.GRID_BLOCK, *second, cooperative=True)
 
 
 class LevelPlan(NamedTuple):
@@ -215,7 +216,7 @@ def _level_kernels(
         + blocks
     )
     file = "closure_level.cuh"
-    pair = _Pair(file, ("closure_cluster", "closure_grid"), prologue)
+    pair = _Pair(kernel(file, "closure_cluster", prologue), kernel(file, "closure_grid", prologue))
     return pair, arguments(file, "SearchArguments", A=element)
 
 
@@ -238,7 +239,7 @@ def relax_plan(
         + constants(ORDER_FEW=tuning.ORDER_FEW, EAGER_EDGES=tuning.EAGER_EDGES)
     )
     file = "closure_relax.cuh"
-    pair = _Pair(file, ("relax_cluster", "relax_grid"), prologue)
+    pair = _Pair(kernel(file, "relax_cluster", prologue), kernel(file, "relax_grid", prologue))
     enter, count = (kernel(file, name, prologue) for name in ("relax_enter", "relax_count"))
     return RelaxPlan(pair, arguments(file, "RelaxArguments", A=element, Z=ring.z), enter, count)
 
@@ -261,19 +262,18 @@ def _block_text(half: bool) -> str:
     )
 
 
-def catalog() -> Iterator[compile_samples.Entry]:
-    """Yield (kernel file, prologue): the rows of the catalog for the kernels of this module."""
-    for (index, half), (number, ring) in product(((INT32, 1), (INT64, 2)), enumerate(compile_samples.SEMIRINGS)):
-        types = semiring(ring) + typedefs(P=index, A=FP32, U=INT32, Z=ring.z)
-        kind = (number + half) % 3
-        block, stored = tuning.CLUSTER_BLOCK, (*CODECS, "uncompressed")[number % (len(CODECS) + 1)]
-        for columns, transposed, threads in (
-            (codec_types("uncompressed", index), "uncompressed", block // half),
-            (compile_samples.COMPRESSED[(number + half) % len(compile_samples.COMPRESSED)], stored, block // 2),
+def samples() -> Iterator[Handles]:
+    """Yield the kernels of this module for representative types and operators: see `catalog`."""
+    for (index, wide), (number, ring) in product(((INT32, 0), (INT64, 1)), enumerate(compile_samples.SEMIRINGS)):
+        kind = (number + wide + 1) % 3
+        compressed = compile_samples.COMPRESSED[(number + wide + 1) % len(compile_samples.COMPRESSED)]
+        for columns, transposed, half in (
+            (codec_types("uncompressed", index), "uncompressed", bool(wide)),
+            (compressed, (*CODECS, "uncompressed")[number % (len(CODECS) + 1)], True),
         ):
-            how = transposed_codec(transposed) + constants(MAY_PULL=kind != 1, HUBS=number % 2 == 0)
-            costs = tuning.cost_constants(tuning.DEVICE)
-            text = types + columns + compile_samples.thresholds(CLUSTER_BLOCK=threads, **costs)
-            yield "closure_level.cuh", text + how + constants(VALUES=kind)
+            types, blocks = (index, FP32, INT32), _block_text(half)
+            both = columns + transposed_codec(transposed)
+            yield _level_kernels(ring, *types, both, blocks, kind, kind != 1, number % 2 == 0)[0].kernels
             if not ring.add.is_any:
-                yield "closure_relax.cuh", text + constants(ORDER=order_of(ring.add), NATIVE=native_atomic(ring.add.op))
+                plan = relax_plan(ring, *types, columns, blocks)
+                yield plan, plan.pair.kernels

@@ -13,12 +13,7 @@ from ...operators import binary, indexunary, monoid
 from ...operators.expression import Expression
 from ...operators.types import TypedBinary, TypedIndexUnary, TypedMonoid, TypedSemiring
 from ...record_types import of_value
-from . import tuning
 from .columns import codec_types
-from .specialize import constants
-
-# A kernel file and a prologue.
-Entry = tuple[str, str]
 
 _LAWS = frozenset({"commutative", "associative"})
 PLUS: Final = monoid.plus[FP64]
@@ -75,7 +70,6 @@ WIDE_SEMIRINGS: Final = COMPLEX_SEMIRINGS + RECORD_SEMIRINGS
 VALUE: Final = indexunary.valuegt[FP32]
 ROW: Final = indexunary.rowindex[INT64]
 BAND: Final = TypedIndexUnary("band", INT8, INT64, BOOL, Expression("land(x > 0, j - i <= k)"))
-FORMS: Final = (0, 1, 2)  # dense, index list, compressed rows
 UNCOMPRESSED: Final = codec_types("uncompressed", INT32)
 # Every codec, with columns of 32 and 64 bits.
 COMPRESSED: Final = (
@@ -84,11 +78,6 @@ COMPRESSED: Final = (
 )
 # Also 64-bit columns without compression, for kernels that have few other variants.
 ALL_COLUMNS: Final = (UNCOMPRESSED, codec_types("uncompressed", INT64), *COMPRESSED)
-
-
-def thresholds(**given: int) -> str:
-    """Return every row of the tuning table as a constant, and the additional constants `given`."""
-    return constants(**({name: row.value for name, row in tuning.TABLE.items()} | given))
 
 
 def codecs() -> list[tuple[str, np.dtype[Any]]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
 
 import cupy
 import numpy as np
@@ -56,6 +55,6 @@ def _fill_kernel() -> Kernel:
     return kernel("convert.cuh", "convert_fill", typedefs(I=INT32, V=UINT8))
 
 
-def samples() -> Iterator[Handles]:
-    """Yield the kernels of this module for representative types and operators: see `catalog`."""
-    yield _fill_kernel()
+def samples() -> Handles:
+    """Return the kernels of this module for representative types and operators: see `catalog`."""
+    return (_fill_kernel(),)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -73,11 +72,9 @@ def decode_range(
 
 @functools.cache
 def _kernel(columns: str, offset: np.dtype[Any]) -> Kernel:
-    """columns: the part of the prologue that describes the columns of the pattern."""
     return kernel("decode.cuh", "decode_tiles", columns + typedefs(P=offset))
 
 
-def samples() -> Iterator[Handles]:
-    """Yield the kernels of this module for representative types and operators: see `catalog`."""
-    for columns, offset in compile_samples.codecs():
-        yield _kernel(columns, offset)
+def samples() -> Handles:
+    """Return the kernels of this module for representative types and operators: see `catalog`."""
+    return tuple(_kernel(*given) for given in compile_samples.codecs())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import cupy
@@ -88,7 +87,6 @@ def present_rows(pattern: AnyPattern, dtype: np.dtype[Any], values: Array | np.g
     return bitmap(pattern.nrows, dtype, facts.words, values, present)
 
 
-def samples() -> Iterator[Handles]:
-    """Yield the kernels of this module for representative types and operators: see `catalog`."""
-    for offset in (INT32, INT64):
-        yield _kernel(offset)
+def samples() -> Handles:
+    """Return the kernels of this module for representative types and operators: see `catalog`."""
+    return _kernel(INT32), _kernel(INT64)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
+from itertools import product
 from typing import Any
 
 import cupy
@@ -100,11 +100,10 @@ def _sizes(
 
 @functools.cache
 def _kernel(entry: str, columns: str, offset: np.dtype[Any]) -> Kernel:
-    """columns: the part of the prologue that describes the columns of the result."""
     return kernel("encode.cuh", entry, columns + typedefs(P=offset))
 
 
-def samples() -> Iterator[Handles]:
-    """Yield the kernels of this module for representative types and operators: see `catalog`."""
-    for columns, offset in compile_samples.codecs():
-        yield _kernel("encode_sizes", columns, offset), _kernel("encode_write", columns, offset)
+def samples() -> Handles:
+    """Return the kernels of this module for representative types and operators: see `catalog`."""
+    names = "encode_sizes", "encode_write"
+    return tuple(_kernel(name, *given) for name, given in product(names, compile_samples.codecs()))

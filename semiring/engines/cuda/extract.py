@@ -99,8 +99,8 @@ def copied_rows(
     """
     indices, values = _allocated(a, total)
     first_row = find_tiles(offsets, n, total)
-    value = _BYTE if a.values is None else a.dtype
-    _rows_kernel("extract_rows", x, starts.dtype, offsets.dtype, a.indices.dtype, value)(
+    value = _BYTE if a.values is None else moved(a.dtype)
+    _extract_kernel("extract_rows", x, starts.dtype, offsets.dtype, a.indices.dtype, value)(
         int(first_row.size) - 1, TILE_BLOCK, n, *position, starts, a.indices, a.values, offsets, total, first_row,
         indices, values,
     )  # fmt: skip
@@ -109,17 +109,9 @@ def copied_rows(
 
 
 @functools.lru_cache(maxsize=1024)
-def _rows_kernel(
-    entry: str,
-    x: np.dtype[Any],
-    start: np.dtype[Any],
-    offset: np.dtype[Any],
-    column: np.dtype[Any],
-    value: np.dtype[Any],
-) -> Kernel:
-    """x: of the index.  start, offset: of the offsets of the matrix, and of those of the result."""
-    types = typedefs(X=x, V=moved(value), P=start, I=column, O=offset)
-    return kernel("extract_rows.cuh", entry, types + constants(FORM=2) + TILE_TEXT)
+def _extract_kernel(entry: str, *types: np.dtype[Any]) -> Kernel:
+    named = typedefs(**dict(zip(("X", "P", "O", "I", "V"), types, strict=True)))
+    return kernel("extract_rows.cuh", entry, named + constants(FORM=2) + TILE_TEXT)
 
 
 def row_offsets(
@@ -133,7 +125,7 @@ def row_offsets(
         return cupy.zeros(1, offset), counter()
     tiles = -(-n // tuning.TILE)
     offsets, words = cupy.empty(n + 1, offset), lookback_words(tiles)
-    run = _rows_kernel("extract_offsets", x, indptr.dtype, offset, _INT32, _BYTE)
+    run = _extract_kernel("extract_offsets", x, indptr.dtype, offset, _INT32, _BYTE)
     run(tiles, TILE_BLOCK, n, *position, indptr, offsets, words)
     return offsets, words
 
@@ -231,5 +223,5 @@ def samples() -> Iterator[Handles]:
     """Yield the kernels of this module for representative types and operators: see `catalog`."""
     for index, value in ((INT32, UINT8), (INT64, UINT64)):
         yield _columns_plan(index, index, INT32, value), rows_kernel("rows_shift", index, INT32)
-        yield _rows_kernel("extract_rows", index, index, INT64, INT32, value)
-    yield _rows_kernel("extract_offsets", INT64, INT32, INT64, INT32, UINT8)
+        yield _extract_kernel("extract_rows", index, index, INT64, INT32, value)
+    yield _extract_kernel("extract_offsets", INT64, INT32, INT64, INT32, UINT8)

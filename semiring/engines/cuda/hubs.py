@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
+from itertools import product
+from typing import Any
 
 import cupy
 import numpy as np
@@ -18,7 +21,7 @@ from ..spec_storage import Slices
 from . import compile_samples, tuning
 from .arguments import arguments
 from .columns import column_types
-from .kernel import kernel
+from .kernel import Handles, Kernel, kernel
 from .launch import BLOCK, counter, grid, multiprocessors
 from .packing import packing
 from .specialize import constants, typedefs
@@ -59,17 +62,19 @@ def hubs(pattern: AnyPattern, *, build: bool) -> Array | None:
     return made
 
 
+@functools.lru_cache(maxsize=256)
+def _kernel(name: str, offset: np.dtype[Any], whole: np.dtype[Any], columns: str, bits: int, lanes: int) -> Kernel:
+    sizes = constants(BITS=bits, GROUP=lanes, HUBS_LONG=tuning.HUBS_LONG, BLOCK=tuning.GRID_BLOCK)
+    return kernel("hubs.cuh", f"hubs_{name}", typedefs(P=offset, D=whole) + columns + sizes)
+
+
 def _rank_neighbors(whole: AnyPattern, first: int, part: Pattern, made: Array) -> None:
     """Compute the hubs of the rows of a slice, whose first row is row `first` of the whole pattern."""
     lanes = 1
     while lanes < 32 and 2 * lanes * part.nrows <= part.nvals:
         lanes *= 2
     block = tuning.GRID_BLOCK
-    prologue = (
-        typedefs(P=part.indptr.dtype, D=whole.indptr.dtype)
-        + column_types(part)
-        + constants(BITS=column_bits(whole.ncols), GROUP=lanes, HUBS_LONG=tuning.HUBS_LONG, BLOCK=block)
-    )
+    plan = part.indptr.dtype, whole.indptr.dtype, column_types(part), column_bits(whole.ncols), lanes
     listed = min(part.nrows, part.nvals // (tuning.HUBS_LONG + 1))
     row = cupy.empty(listed, part.indices.dtype)
     start, before = cupy.empty((2, listed), part.indptr.dtype)
@@ -81,16 +86,15 @@ def _rank_neighbors(whole: AnyPattern, first: int, part: Pattern, made: Array) -
         n=whole.nrows, row=row if listed else None, start=start, before=before, count=count, shift=shift,
         highest=highest,
     )  # fmt: skip
-    kernel("hubs.cuh", "hubs_rows", prologue)(grid(part.nrows * lanes, block), block, found)
+    _kernel("rows", *plan)(grid(part.nrows * lanes, block), block, found)
     if listed == 0:
         return
-    kernel("hubs.cuh", "hubs_listed", prologue)(4 * multiprocessors(), block, found)
-    kernel("hubs.cuh", "hubs_write", prologue)(grid(listed), BLOCK, found)
+    _kernel("listed", *plan)(4 * multiprocessors(), block, found)
+    _kernel("write", *plan)(grid(listed), BLOCK, found)
 
 
-def catalog() -> Iterator[compile_samples.Entry]:
-    """Yield (kernel file, prologue): the rows of the catalog for the kernels of this module."""
-    for index, half in ((INT32, 1), (INT64, 2)):
-        for columns, lanes in zip(compile_samples.ALL_COLUMNS[:2], (1, 32), strict=True):
-            text = typedefs(P=index, D=INT64) + columns
-            yield "hubs.cuh", text + compile_samples.thresholds(BITS=31 * half, GROUP=lanes, BLOCK=tuning.GRID_BLOCK)
+def samples() -> Iterator[Handles]:
+    """Yield the kernels of this module for representative types and operators: see `catalog`."""
+    columns = zip(compile_samples.ALL_COLUMNS[:2], (1, 32), strict=True)
+    for (index, bits), (text, lanes) in product(((INT32, 31), (INT64, 62)), columns):
+        yield from (_kernel(name, index, INT64, text, bits, lanes) for name in ("rows", "listed", "write"))

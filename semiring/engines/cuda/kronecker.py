@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
 from typing import Any
 
 import cupy
@@ -54,11 +53,8 @@ def _plan(op: TypedBinary, *types: np.dtype[Any]) -> tuple[Kernel, Kernel]:
     return kernel("kronecker.cuh", "kronecker_offsets", text), kernel("kronecker.cuh", "kronecker_entries", text)
 
 
-def samples() -> Iterator[Handles]:
-    """Yield the kernels of this module for representative types and operators: see `catalog`."""
-    for op, a, b, made in (
-        (compile_samples.TIMES, INT32, INT32, INT32),
-        (compile_samples.PLUS32, INT64, INT32, INT64),
-        (compile_samples.SECONDI, INT32, INT64, INT64),
-    ):
-        yield _plan(op, a, b, FP32, b, a, INT8, made, made)
+def samples() -> Handles:
+    """Return the kernels of this module for representative types and operators: see `catalog`."""
+    ops = compile_samples.TIMES, compile_samples.PLUS32, compile_samples.SECONDI
+    types = (INT32, INT32, INT32), (INT64, INT32, INT64), (INT32, INT64, INT64)
+    return tuple(_plan(op, a, b, FP32, b, a, INT8, c, c) for op, (a, b, c) in zip(ops, types, strict=True))

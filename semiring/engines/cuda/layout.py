@@ -204,8 +204,10 @@ def _plan(*types: np.dtype[Any]) -> _Plan:
     return _Plan(*(kernel("layout.cuh", name, text) for name in names))
 
 
-def samples() -> Iterator[Handles]:
-    """Yield the kernels of this module for representative types and operators: see `catalog`."""
-    yield _plan(INT32, INT32, INT32, INT64, FP64)
-    yield _plan(INT64, INT64, INT64, INT32, INT8)
-    yield _plan(INT32, INT32, INT32, INT32, FC64)
+def samples() -> Handles:
+    """Return the kernels of this module for representative types and operators: see `catalog`."""
+    return (
+        _plan(INT32, INT32, INT32, INT64, FP64),
+        _plan(INT64, INT64, INT64, INT32, INT8),
+        _plan(INT32, INT32, INT32, INT32, FC64),
+    )

@@ -20,7 +20,7 @@ from . import compile_samples, tuning
 from .arguments import arguments
 from .columns import codec_types, column_argument, column_types
 from .hubs import HUBS, hubs
-from .kernel import Kernel, kernel
+from .kernel import Handles, Kernel, kernel
 from .launch import counter, grid, multiprocessors, read_back, scratch
 from .packing import linked_rows, packing
 from .primitives import filled
@@ -37,6 +37,7 @@ class _Plan(NamedTuple):
     rows: Kernel
     listed: Kernel
     flatten: Kernel
+    hubs: Kernel
     pack: Callable[..., bytes]
 
 
@@ -45,9 +46,9 @@ def _plan(offset: np.dtype[Any], label: np.dtype[Any], columns: str) -> _Plan:
     """columns: the part of the prologue that describes the columns of the pattern."""
     prologue = typedefs(P=offset, F=label) + columns
     prologue += constants(BLOCK=tuning.LINK_BLOCK, SHORT_ROW=tuning.SHORT_ROW)
-    names = "link_copy", "link_rows", "link_listed", "link_flatten"
-    copy, rows, listed, flatten = (kernel("link.cuh", name, prologue) for name in names)
-    return _Plan(copy, rows, listed, flatten, arguments("link.cuh", "LinkArguments", F=label))
+    names = "copy", "rows", "listed", "flatten", "hubs"
+    copy, rows, listed, flatten, by_hubs = (kernel("link.cuh", f"link_{name}", prologue) for name in names)
+    return _Plan(copy, rows, listed, flatten, by_hubs, arguments("link.cuh", "LinkArguments", F=label))
 
 
 @implements(Link, engine="cuda", accepts=ADDRESSABLE)
@@ -113,11 +114,10 @@ def link_sample(q: LinkSample) -> LinkSampleResult:
         first = Link(forest, q.pattern, 0, q.count, None)
         return LinkSampleResult(Full(n, forest.dtype, _linked(first, forest.values)), q.count)
     parent = forest.values.copy()
-    prologue = typedefs(P=q.pattern.indptr.dtype, F=forest.dtype) + codec_types("uncompressed", found.dtype)
-    prologue += constants(BLOCK=tuning.LINK_BLOCK, SHORT_ROW=tuning.SHORT_ROW)
+    plan = _plan(q.pattern.indptr.dtype, forest.dtype, codec_types("uncompressed", found.dtype))
     blocks = grid(n, tuning.LINK_BLOCK)
-    kernel("link.cuh", "link_hubs", prologue)(blocks, tuning.LINK_BLOCK, found, q.count, parent, n)
-    kernel("link.cuh", "link_flatten", prologue)(blocks, tuning.LINK_BLOCK, parent, n)
+    plan.hubs(blocks, tuning.LINK_BLOCK, found, q.count, parent, n)
+    plan.flatten(blocks, tuning.LINK_BLOCK, parent, n)
     note(kernel="hubs")
     return LinkSampleResult(Full(n, forest.dtype, parent), 0)
 
@@ -158,11 +158,10 @@ def _frequent_value(label: np.dtype[Any]) -> Kernel:
     return kernel("frequent.cuh", "frequent_value", typedefs(F=label))
 
 
-def catalog() -> Iterator[compile_samples.Entry]:
-    """Yield (kernel file, prologue): the rows of the catalog for the kernels of this module."""
+def samples() -> Iterator[Handles]:
+    """Yield the kernels of this module for representative types and operators: see `catalog`."""
+    uncompressed = compile_samples.UNCOMPRESSED, compile_samples.UNCOMPRESSED
     for index in (INT32, INT64):
-        uncompressed = compile_samples.UNCOMPRESSED, compile_samples.UNCOMPRESSED
         for label, columns in zip(cycle((INT32, INT64)), (*uncompressed, *compile_samples.COMPRESSED), strict=False):
-            text = typedefs(P=index, F=label) + columns
-            yield "link.cuh", text + compile_samples.thresholds(BLOCK=tuning.LINK_BLOCK)
-        yield "frequent.cuh", typedefs(F=index)
+            yield _plan(index, label, columns)
+        yield _frequent_value(index)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import cupy
@@ -13,8 +12,8 @@ from ...dtypes import FP64, INT32, INT64
 from ...formats import Full, index_dtype, uncompressed_pattern
 from ..registry import RESIDENT, implements
 from ..spec_vote import LocalMoving, key_of_pass
-from . import compile_samples, tuning
-from .kernel import Kernel, kernel
+from . import tuning
+from .kernel import Handles, Kernel, kernel
 from .launch import BLOCK, counter, grid
 from .specialize import constants, typedefs
 from .vote import full_array, launcher, rows_by_length
@@ -73,17 +72,10 @@ def local_moving(q: LocalMoving) -> Full:
 def _plan(
     offset: np.dtype[Any], column: np.dtype[Any], label: np.dtype[Any], row: np.dtype[Any], scored: bool
 ) -> _Plan:
-    text = _prologue(offset, column, label, row, scored)
+    text = typedefs(P=offset, I=column, L=label, R=row) + constants(SCORED=scored, LONG=tuning.VOTE_LARGE)
     return _Plan(*(kernel(_FILE, f"moving_{name}", text) for name in _Plan._fields))
 
 
-def _prologue(
-    offset: np.dtype[Any], column: np.dtype[Any], label: np.dtype[Any], row: np.dtype[Any], scored: bool
-) -> str:
-    return typedefs(P=offset, I=column, L=label, R=row) + constants(SCORED=scored, LONG=tuning.VOTE_LARGE)
-
-
-def catalog() -> Iterator[compile_samples.Entry]:
-    """Yield (kernel file, prologue): the rows of the catalog for the kernels of this module."""
-    yield _FILE, _prologue(INT32, INT32, INT32, INT32, False)
-    yield _FILE, _prologue(INT64, INT32, INT64, INT32, True)
+def samples() -> Handles:
+    """Return the kernels of this module for representative types and operators: see `catalog`."""
+    return _plan(INT32, INT32, INT32, INT32, False), _plan(INT64, INT32, INT64, INT32, True)

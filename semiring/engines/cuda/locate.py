@@ -97,7 +97,6 @@ def _passes(types: tuple[np.dtype[Any], ...], largest: bool, n: int) -> tuple[_K
 
 @functools.lru_cache(maxsize=1024)
 def _kernels(types: tuple[np.dtype[Any], ...], largest: bool, bids: int) -> _Kernels:
-    """types: A, P, I, X and L of the kernels."""
     text = typedefs(**dict(zip(("A", "P", "I", "X", "L"), types, strict=True)))
     text += typedefs(KEY=UINT64 if types[0].itemsize == 8 else UINT32)
     text += constants(FORM=2, DESCENDING=largest, BIDS=bids)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import cupy
 import numpy as np
@@ -17,23 +18,23 @@ from ...formats import CSR, Array, Pattern, index_dtype, word_count
 from ...formats.csr import empty_csr
 from ...memory.allocation import allocating
 from ...memory.budget import free_device_memory
+from ...operators.types import TypedSemiring
 from ..operands import Mask, Rows
 from ..recording import note
 from ..registry import implements
 from ..spec import Mxm
 from . import compile_samples, tuning
 from .build import assembled
-from .kernel import kernel
+from .kernel import Handles, Kernel, kernel
 from .launch import BLOCK, grid, read_back, read_one, values_of
 from .mxm_dot import dot_products
 from .mxm_hash import Bins, bins, hash_product
 from .mxm_operands import constant
 from .mxm_panels import panels_bytes, panels_cost, panels_product
-from .primitives import exclusive_scan, put, width
-from .select import mask_arguments
+from .primitives import exclusive_scan, put, rows_kernel, width
+from .select import mask_arguments, mask_text
 from .specialize import constants, semiring, typedefs
 
-_INT32 = np.dtype(np.int32)
 _INT64 = np.dtype(np.int64)
 _BYTE = np.dtype(np.uint8)
 # Reasoned: a key and a value of 8 bytes, 40 bytes of `sort_keys`, and 8 bytes of marks, ranks and counters.
@@ -41,7 +42,7 @@ _PRODUCT_BYTES = 64
 _SMALLEST_BATCH = 1 << 20
 # Without a budget, so many bytes are taken to be free: the query takes longer than small products.
 _FEW_BYTES = 1 << 28
-_NO_MASK = typedefs(MP=_INT32, MI=_INT32, M=_BYTE) + constants(VALUED=False)
+_NO_MASK = mask_text(_BYTE, False)
 
 
 @implements(Mxm, engine="cuda", fuses=("mask",))
@@ -142,6 +143,21 @@ def _pays_columns(q: Mxm, products: int) -> bool:
     return q.method == "dot" or (q.b.nvals + q.ncols) * tuning.DERIVE_PRODUCTS < products
 
 
+class _Plan(NamedTuple):
+    counts: Kernel
+    bounds: Kernel
+    mark: Kernel
+    expand: Kernel
+
+
+@functools.lru_cache(maxsize=1024)
+def _plan(ring: TypedSemiring, mask: str, types: tuple[np.dtype[Any], ...]) -> _Plan:
+    """mask: the part of the prologue that describes it.  types: AP, AI, A, BP, BI and B of the kernels."""
+    named = typedefs(**dict(zip(("AP", "AI", "A", "BP", "BI", "B"), types, strict=True)))
+    prologue = named + mask + constants(FORM=2) + semiring(ring)
+    return _Plan(*(kernel("mxm.cuh", f"mxm_{name}", prologue) for name in ("count", "bounds", "mark", "expand")))
+
+
 class _Expansion:
     """The products of A and B, numbered in the order of A's entries."""
 
@@ -150,24 +166,12 @@ class _Expansion:
         self.q = q
         self.done = 0  # products that are in the parts of the result
         self.bits = width(b.ncols)
-        mask_text, self.masking = (_NO_MASK, ()) if q.mask is None else _masking(q.mask)
-        self.prologue = (
-            typedefs(
-                AP=a.indptr.dtype,
-                AI=a.indices.dtype,
-                A=a.dtype,
-                BP=b.indptr.dtype,
-                BI=b.indices.dtype,
-                B=b.dtype,
-            )
-            + mask_text
-            + constants(FORM=2)
-            + semiring(q.semiring)
-        )
+        mask, self.masking = (_NO_MASK, ()) if q.mask is None else _masking(q.mask)
+        types = a.indptr.dtype, a.indices.dtype, a.dtype, b.indptr.dtype, b.indices.dtype, b.dtype
+        self.plan = _plan(q.semiring, mask, types)
         self.iso = constant(q)
         products = cupy.empty(a.nvals, _INT64)
-        run = kernel("mxm.cuh", "mxm_count", self.prologue)
-        run(grid(a.nvals), BLOCK, a.nvals, a.indices, b.indptr, products)
+        self.plan.counts(grid(a.nvals), BLOCK, a.nvals, a.indices, b.indptr, products)
         self.offsets = exclusive_scan(products, _INT64)
 
     def bounds(self, total: int) -> list[tuple[int, int, int]]:
@@ -180,8 +184,7 @@ class _Expansion:
             return [(0, 0, 0), (a.nrows, a.nvals, total)]
         limit = -(-total // batches)
         places = cupy.empty((batches + 1, 3), _INT64)
-        run = kernel("mxm.cuh", "mxm_bounds", self.prologue)
-        run(grid(batches + 1), BLOCK, batches, limit, a.nrows, a.indptr, self.offsets, places)
+        self.plan.bounds(grid(batches + 1), BLOCK, batches, limit, a.nrows, a.indptr, self.offsets, places)
         return [(int(row), int(entry), int(product)) for row, entry, product in read_back(places)]  # synchronizes
 
     def needed(self, parts: list[CSR], total: int, stacked: bool) -> int:
@@ -206,15 +209,13 @@ class _Expansion:
         marks = ranks = None
         if self.masking:
             marks = cupy.zeros(word_count(count), np.uint32)
-            run = kernel("mxm.cuh", "mxm_mark", self.prologue)
-            run(grid(count), BLOCK, *walk, *where, *other, *self.masking, marks)
+            self.plan.mark(grid(count), BLOCK, *walk, *where, *other, *self.masking, marks)
             ranks = exclusive_scan(marks, _INT64, popcount=True)
         kept = count if ranks is None else read_one(ranks[-1:])  # synchronizes
         keys = cupy.empty(kept, np.uint64)
         values = None if self.iso is not None else cupy.empty(kept, z)
         if kept:
-            run = kernel("mxm.cuh", "mxm_expand", self.prologue)
-            run(
+            self.plan.expand(
                 grid(count), BLOCK, *walk, *values_of(a), *where, *other, *values_of(b),
                 marks, ranks, row, np.int32(self.bits), keys, values,
             )  # fmt: skip
@@ -237,9 +238,8 @@ def _stacked(nrows: int, ncols: int, dtype: np.dtype[Any], parts: list[CSR]) -> 
     values: Array | None = None if iso is not None else cupy.empty(total, dtype)
     row = at = 0
     for part in parts:
-        types = typedefs(P=part.indptr.dtype, O=indptr.dtype) + constants(FORM=2)
-        run = kernel("rows.cuh", "rows_shift", types)
-        run(grid(part.nrows + 1), BLOCK, part.nrows + 1, part.indptr, at, indptr[row:])
+        shift = rows_kernel("rows_shift", part.indptr.dtype, indptr.dtype)
+        shift(grid(part.nrows + 1), BLOCK, part.nrows + 1, part.indptr, at, indptr[row:])
         put(indices, at, part.indices)
         if values is not None:
             put(values, at, part.values)
@@ -247,8 +247,8 @@ def _stacked(nrows: int, ncols: int, dtype: np.dtype[Any], parts: list[CSR]) -> 
     return CSR(Pattern(nrows, ncols, indptr, indices), dtype, values, iso)
 
 
-def catalog() -> Iterator[compile_samples.Entry]:
-    """Yield (kernel file, prologue): the rows of the catalog for the kernels of this module."""
+def samples() -> Iterator[Handles]:
+    """Yield the kernels of this module for representative types and operators: see `catalog`."""
     for ring in compile_samples.SEMIRINGS:
-        types = typedefs(AP=INT64, AI=INT32, A=FP32, BP=INT32, BI=INT64, B=INT8, MP=INT32, MI=INT32, M=INT8)
-        yield "mxm.cuh", types + constants(VALUED=ring.add.is_any, FORM=2) + semiring(ring)
+        mask = mask_text(INT8, True) if ring.add.is_any else _NO_MASK
+        yield _plan(ring, mask, (INT64, INT32, FP32, INT32, INT64, INT8))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import NamedTuple
 
 import cupy
@@ -15,16 +15,15 @@ from ...formats.csr import empty_csr
 from ..recording import note
 from ..registry import implements
 from ..spec import Mxm
-from . import compile_samples, tuning
+from . import tuning
 from .arguments import arguments
 from .degrees import degrees
-from .kernel import Kernel, kernel
+from .kernel import Handles, Kernel, kernel
 from .launch import BLOCK, grid, read_words
 from .mxm_operands import operands, sampled
 
 _FILE = "mxm_dense.cuh"
 _INT32 = np.dtype(np.int32)
-_BYTE = np.dtype(np.uint8)
 _STATE_BYTES = 256
 
 
@@ -94,7 +93,6 @@ def mxm_dense(q: Mxm) -> CSR:
     return CSR(Pattern(nrows, ncols, indptr, indices), z, values, iso)
 
 
-def catalog() -> Iterator[compile_samples.Entry]:
-    """Yield (kernel file, prologue): the rows of the catalog for the kernels of this module."""
-    for prologue in sampled():
-        yield _FILE, prologue
+def samples() -> Handles:
+    """Return the kernels of this module for representative types and operators: see `catalog`."""
+    return tuple(_plan(prologue) for prologue, _ in sampled())

@@ -20,7 +20,7 @@ from ..recording import note
 from ..spec import Mxm
 from . import compile_samples, tuning
 from .arguments import arguments
-from .kernel import Kernel, kernel
+from .kernel import Handles, Kernel, kernel
 from .launch import BLOCK, Counter, bitmap, counter, grid, multiprocessors, read_words, scratch
 from .mxm_operands import constant, operand_packer, pack_operands
 from .primitives import compact_csr
@@ -217,15 +217,13 @@ def _lanes(average: float) -> int:
     return lanes
 
 
-def catalog() -> Iterator[compile_samples.Entry]:
-    """Yield (kernel file, prologue): the rows of the catalog for the kernels of this module."""
+def samples() -> Iterator[Handles]:
+    """Yield the kernels of this module for representative types and operators: see `catalog`."""
     columns = TypedSemiring(compile_samples.MIN, binary.secondj[INT64])
     results = (SUMMED, REDUCED, SUMMED, STORED, STORED, SUMMED)
     for number, (ring, result) in enumerate(zip((*compile_samples.SEMIRINGS, columns), results, strict=True)):
-        types = typedefs(AP=INT64, AI=INT32, A=FP32, BP=INT32, BI=INT64, B=INT8, MP=INT32, MI=INT32, M=INT8)
-        flags = constants(VALUED=number > 1, KEEPS=not ring.add.is_any, FORM=2, GROUP=(1, 8, 32)[number % 3])
-        text = types + flags + constants(RESULT=result) + _sizes() + semiring(ring)
-        text += monoid_text("reduce", compile_samples.MIN8 if result == REDUCED else ring.add)
-        yield _FILE, text
-        if number in (0, 4):
-            yield _ESTIMATE, text
+        monoid, valued = compile_samples.MIN8 if result == REDUCED else ring.add, number > 1
+        yield _plan(
+            ring, monoid, result, not ring.add.is_any, valued, (1, 8, 1, 32, 8, 1)[number],
+            (FP32, INT8, INT8 if valued else _BYTE), INT64, INT32, INT32, INT64, INT32, INT32,
+        )  # fmt: skip

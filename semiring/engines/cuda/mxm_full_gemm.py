@@ -19,7 +19,7 @@ from ..recording import note
 from . import compile_samples
 from .algebra import ring_facts
 from .arguments import arguments
-from .kernel import Kernel, kernel
+from .kernel import Handles, Kernel, kernel
 from .launch import BLOCK, grid, multiprocessors, values_of
 from .mxm_full_rows import product_rows
 from .specialize import constants, semiring, typedefs
@@ -116,11 +116,10 @@ def dense_product(
     return out, None
 
 
-def catalog() -> Iterator[compile_samples.Entry]:
-    """Yield (kernel file, prologue): the rows of the catalog for the kernels of this module."""
+def samples() -> Iterator[Handles]:
+    """Yield the kernels of this module for representative types and operators: see `catalog`."""
     for number, ring in enumerate(compile_samples.SEMIRINGS):
-        flags = constants(A_VALUES=number != 2, B_VALUES=number != 4, STARTED=number < 2)
-        yield _FILE, typedefs(A=FP32, B=INT8) + flags + semiring(ring)
+        facts = ring_facts(ring)
+        yield _plan(ring, (facts.x and number != 1, facts.y), FP32, INT8)  # of 1, A has one value
     for ring in compile_samples.WIDE_SEMIRINGS:
-        flags = constants(A_VALUES=True, B_VALUES=True, STARTED=ring_facts(ring).start is not None)
-        yield _FILE, typedefs(A=ring.z, B=ring.z if is_record(ring.z) else FP32) + flags + semiring(ring)
+        yield _plan(ring, (True, True), ring.z, ring.z if is_record(ring.z) else FP32)

@@ -20,7 +20,7 @@ from . import compile_samples, tuning
 from .algebra import ring_facts
 from .arguments import arguments
 from .degrees import degrees
-from .kernel import Kernel, kernel
+from .kernel import Handles, Kernel, kernel
 from .launch import values_of
 from .mxm_full_rows import product_rows, whole_rows
 from .mxm_full_spmm import sparse_times_full
@@ -113,17 +113,14 @@ def sparse_full_under_mask(a: CSR, b: CSR, ring: TypedSemiring, mask: Mask) -> C
     return compact_csr(CSR(m.pattern, z, out), marks)
 
 
-def catalog() -> Iterator[compile_samples.Entry]:
-    """Yield (kernel file, prologue): the rows of the catalog for the kernels of this module."""
+def samples() -> Iterator[Handles]:
+    """Yield the kernels of this module for representative types and operators: see `catalog`."""
+    integers = INT64, INT32, INT32, INT32, INT64, INT64
     for number, ring in enumerate(compile_samples.SEMIRINGS):
-        types = typedefs(AP=INT64, AI=INT32, A=FP32, BP=INT32, B=INT8, MP=INT32, MI=INT64, M=INT8, CP=INT64)
-        flags = _Flags(
-            (1, 4, 32, 2, 8)[number], (32, 2, 1, 8, 4)[number], 3, number > 2, number != 2, number != 2, number != 4
-        )
-        sizes = constants(**flags._asdict(), BLOCK=tuning.FULL_BLOCK, STARTED=number < 2)
-        yield _FILE, types + sizes + semiring(ring)
+        facts, valued = ring_facts(ring), number > 2
+        lanes, groups = (1, 4, 32, 2, 8)[number], (32, 2, 1, 8, 1)[number]
+        flags = _Flags(lanes, groups, tuning.FULL_UNROLL, valued, number != 2, facts.x, facts.y)
+        yield _plan(ring, flags, (FP32, INT8, INT8 if valued else _BYTE), *integers)
     for ring in compile_samples.WIDE_SEMIRINGS:
-        types = typedefs(AP=INT64, AI=INT32, A=ring.z, BP=INT32, B=ring.z, MP=INT32, MI=INT64, M=ring.z, CP=INT64)
-        flags = _Flags(4, 2, 3, False, True, True, True)
-        sizes = constants(**flags._asdict(), BLOCK=tuning.FULL_BLOCK, STARTED=ring_facts(ring).start is not None)
-        yield _FILE, types + sizes + semiring(ring)
+        flags = _Flags(4, 2, tuning.FULL_UNROLL, False, True, True, True)
+        yield _plan(ring, flags, (ring.z, ring.z, _BYTE), *integers)

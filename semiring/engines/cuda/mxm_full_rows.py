@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import weakref
-from collections.abc import Iterator
-from typing import ClassVar, NamedTuple
+from itertools import product
+from typing import Any, ClassVar, NamedTuple
 
 import cupy
 import numpy as np
@@ -13,9 +14,9 @@ from ...dtypes import INT32, INT64
 from ...formats import AnyPattern, Array, FullPattern, index_dtype, word_count
 from ...formats.csr import uncompressed_pattern
 from ...formats.full import every_row_full
-from . import compile_samples, tuning
+from . import tuning
 from .degrees import degrees
-from .kernel import kernel
+from .kernel import Handles, Kernel, kernel
 from .launch import BLOCK, grid, read_back, read_one
 from .primitives import exclusive_scan
 from .specialize import constants, typedefs
@@ -84,9 +85,15 @@ def product_rows(pattern: AnyPattern) -> ProductRows:
     return made
 
 
-def _prologue(pattern: AnyPattern, b: np.dtype[np.generic], rank: np.dtype[np.generic], c: np.dtype[np.generic]) -> str:
-    types = typedefs(P=pattern.indptr.dtype, I=index_dtype(pattern.ncols), BP=b, R=rank, C=c)
-    return types + constants(SEGMENT=tuning.FULL_SEGMENT)
+@functools.cache
+def _kernel(entry: str, segment: int, *types: np.dtype[Any]) -> Kernel:
+    named = typedefs(**dict(zip(("P", "I", "BP", "R", "C"), types, strict=True)))
+    return kernel(_FILE, entry, named + constants(SEGMENT=segment))
+
+
+def _types(pattern: AnyPattern, other: Any = _INT32, rank: Any = _INT32, out: Any = _INT32) -> tuple[Any, ...]:
+    """other: of the offsets of the full matrix or of the mask.  rank, out: of ranks, and of the offsets of a result."""
+    return tuning.FULL_SEGMENT, pattern.indptr.dtype, index_dtype(pattern.ncols), other, rank, out
 
 
 def _segments(pattern: AnyPattern) -> Segments:
@@ -94,7 +101,7 @@ def _segments(pattern: AnyPattern) -> Segments:
     if most == 0 or degrees(pattern).longest <= tuning.FULL_SEGMENT:  # synchronizes
         return Segments(0, None, 0, None)
     state, listed = cupy.zeros(2, np.uint64), cupy.empty(6 * most, _INT64)
-    run = kernel(_FILE, "mxm_full_segments", _prologue(pattern, _INT32, _INT32, _INT32))
+    run = _kernel("mxm_full_segments", *_types(pattern))
     run(grid(pattern.nrows), BLOCK, pattern.indptr, pattern.nrows, state, listed, listed[2 * most :])
     long_count, count = (int(number) for number in read_back(state))  # synchronizes
     return Segments(count, listed[2 * most : 2 * (most + count)].copy(), long_count, listed[: 2 * long_count].copy())
@@ -108,7 +115,7 @@ def _result(pattern: AnyPattern, width: int, b: FullPattern | None) -> FullPatte
         words = degrees(pattern).words
     else:
         words = cupy.empty(word_count(nrows), np.uint32)
-        run = kernel(_FILE, "mxm_full_hits", _prologue(pattern, b.indptr.dtype, _INT32, _INT32))
+        run = _kernel("mxm_full_hits", *_types(pattern, b.indptr.dtype))
         run(grid(32 * words.size), BLOCK, pattern.indptr, uncompressed_pattern(pattern).indices, nrows, b.indptr, words)
     return _marked_rows(pattern, words, width)
 
@@ -121,7 +128,7 @@ def whole_rows(pattern: AnyPattern, present: Array, mask: AnyPattern, width: int
     mask has any entry.  Synchronizes.
     """
     words = cupy.empty(word_count(pattern.nrows), np.uint32)
-    run = kernel(_FILE, "mxm_full_whole", _prologue(pattern, mask.indptr.dtype, _INT32, _INT32))
+    run = _kernel("mxm_full_whole", *_types(pattern, mask.indptr.dtype))
     run(grid(pattern.nrows), BLOCK, pattern.indptr, mask.indptr, present, pattern.nrows, width, share, words)
     return _marked_rows(pattern, words, width)
 
@@ -134,13 +141,15 @@ def _marked_rows(pattern: AnyPattern, words: Array, width: int) -> FullPattern:
     if count == nrows:
         return every_row_full(nrows, width, "cuda")
     indptr = cupy.empty(nrows + 1, index_dtype(count * width))
-    run = kernel(_FILE, "mxm_full_offsets", _prologue(pattern, _INT32, ranks.dtype, indptr.dtype))
+    run = _kernel("mxm_full_offsets", *_types(pattern, _INT32, ranks.dtype, indptr.dtype))
     run(grid(nrows + 1), BLOCK, words, ranks, nrows, width, indptr)
     return FullPattern(nrows, width, count * width, indptr)
 
 
-def catalog() -> Iterator[compile_samples.Entry]:
-    """Yield (kernel file, prologue): the rows of the catalog for the kernels of this module."""
-    for index, other in ((INT32, INT64), (INT64, INT32)):
-        types = typedefs(P=index, I=other, BP=index, R=other, C=index)
-        yield _FILE, types + constants(SEGMENT=tuning.FULL_SEGMENT)
+def samples() -> Handles:
+    """Return the kernels of this module for representative types and operators: see `catalog`."""
+    names = "segments", "hits", "whole", "offsets"
+    some, others = (INT32, INT64, INT32, INT64, INT32), (INT64, INT32, INT64, INT32, INT64)
+    return tuple(
+        _kernel(f"mxm_full_{name}", tuning.FULL_SEGMENT, *types) for name, types in product(names, (some, others))
+    )

@@ -20,7 +20,7 @@ from ..recording import note
 from . import compile_samples, tuning
 from .algebra import ring_facts
 from .arguments import arguments
-from .kernel import Kernel, kernel
+from .kernel import Handles, Kernel, kernel
 from .launch import values_of
 from .mxm_full_rows import product_rows
 from .mxm_full_spmm import Lanes, values_at_once
@@ -122,18 +122,17 @@ def full_under_mask(a: CSR, t: CSR, ring: TypedSemiring, mask: Mask) -> CSR:
     return made if marks is None else compact_csr(made, marks)
 
 
-def catalog() -> Iterator[compile_samples.Entry]:
-    """Yield (kernel file, prologue): the rows of the catalog for the kernels of this module."""
+def samples() -> Iterator[Handles]:
+    """Yield the kernels of this module for representative types and operators: see `catalog`."""
+    integers = INT64, INT32, INT32, INT64
     for number, ring in enumerate(compile_samples.SEMIRINGS):
-        types = typedefs(MP=INT64, MI=INT32, M=INT8, AP=INT32, A=FP32, BP=INT64, B=INT8)
-        lanes = _lanes((1, 33, 64, 4096, 20)[number], (1, 1, 4, 4, 2)[number], 8 << number)
-        flags = _Flags(number == 3, number > 1, number > 2, number != 2, number != 4, number != 1, number != 3)
-        sizes = constants(SEGMENT=tuning.FULL_SEGMENT, BLOCK=tuning.FULL_BLOCK, STARTED=number < 2)
-        yield _FILE, types + constants(**lanes._asdict(), **flags._asdict()) + sizes + semiring(ring)
+        facts, valued = ring_facts(ring), number > 2
+        inner, values = ((20, 2), (33, 1), (64, 4), (4096, 4), (1, 1))[number]
+        lanes = _lanes(inner, values, 8 << number)
+        chunked, every = inner > lanes.G * lanes.V * lanes.R, (number != 2, number != 4)
+        reads = facts.x and number != 1, facts.y and number != 3
+        flags = _Flags(chunked, valued or not all(every), valued, *every, *reads)
+        yield _plan(ring, lanes, flags, (FP32, INT8, INT8 if valued else _BYTE), *integers)
     for ring in compile_samples.WIDE_SEMIRINGS:
-        types = typedefs(MP=INT64, MI=INT32, M=ring.z, AP=INT32, A=ring.z, BP=INT64, B=ring.z)
-        flags = _Flags(False, True, False, True, True, True, True)
-        sizes = constants(
-            SEGMENT=tuning.FULL_SEGMENT, BLOCK=tuning.FULL_BLOCK, STARTED=ring_facts(ring).start is not None
-        )
-        yield _FILE, types + constants(**_lanes(64, 2, 16)._asdict(), **flags._asdict()) + sizes + semiring(ring)
+        flags = _Flags(False, True, False, True, False, True, True)
+        yield _plan(ring, _lanes(64, 2, 16), flags, (ring.z, ring.z, _BYTE), *integers)

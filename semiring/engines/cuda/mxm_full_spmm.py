@@ -18,7 +18,7 @@ from ..recording import note
 from . import compile_samples, tuning
 from .algebra import ring_facts
 from .arguments import arguments
-from .kernel import Kernel, kernel
+from .kernel import Handles, Kernel, kernel
 from .launch import scratch, values_of
 from .mxm_full_rows import product_rows
 from .specialize import constants, semiring, typedefs
@@ -172,19 +172,15 @@ def sparse_times_full(
     return CSR(made, z, out)
 
 
-def catalog() -> Iterator[compile_samples.Entry]:
-    """Yield (kernel file, prologue): the rows of the catalog for the kernels of this module."""
+def samples() -> Iterator[Handles]:
+    """Yield the kernels of this module for representative types and operators: see `catalog`."""
+    integers = INT64, INT32, INT32, INT64
     for number, ring in enumerate(compile_samples.SEMIRINGS):
-        facts = ring_facts(ring)
-        types = typedefs(AP=INT64, AI=INT32, A=FP32, BP=INT32, B=INT8, CP=INT64)
-        sizes = lanes_for((1, 33, 64, 256, 20)[number], (1, 1, 4, 4, 2)[number], 8 << number, facts.is_any)
-        flags = constants(FLIP=number % 2 == 1, EARLY=facts.early, EVERY_ROW=number != 2, A_VALUES=number != 2)
-        rest = constants(B_VALUES=number != 4, STARTED=number < 2, SEGMENT=tuning.FULL_SEGMENT, BLOCK=tuning.FULL_BLOCK)
-        yield _FILE, types + constants(**sizes._asdict()) + flags + rest + semiring(ring)
+        facts, flip = ring_facts(ring), number % 2 == 1
+        width, values = ((1, 1), (33, 1), (64, 4), (256, 4), (20, 2))[number]
+        reads = (facts.y, facts.x) if flip else (facts.x, facts.y)
+        lanes = lanes_for(width, values, 8 << number, facts.is_any)
+        yield _plan(ring, lanes, flip, number != 2, reads, (FP32, INT8), *integers)
     for ring in compile_samples.WIDE_SEMIRINGS:
-        types = typedefs(AP=INT64, AI=INT32, A=ring.z, BP=INT32, B=ring.z, CP=INT64)
-        flags = constants(FLIP=False, EARLY=False, EVERY_ROW=True, A_VALUES=True, B_VALUES=True)
-        sizes = lanes_for(64, max(1, 16 // ring.z.itemsize), 16, False)
-        started = ring_facts(ring).start is not None
-        rest = constants(SEGMENT=tuning.FULL_SEGMENT, BLOCK=tuning.FULL_BLOCK, STARTED=started)
-        yield _FILE, types + constants(**sizes._asdict()) + flags + rest + semiring(ring)
+        lanes = lanes_for(64, max(1, 16 // ring.z.itemsize), 16, ring.add.is_any)
+        yield _plan(ring, lanes, False, True, (True, True), (ring.z, ring.z), *integers)

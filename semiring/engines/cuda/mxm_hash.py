@@ -6,6 +6,7 @@ the longest rows, and those for which that costs less, are accumulated in panels
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from itertools import accumulate
 from typing import Any, NamedTuple
@@ -18,8 +19,8 @@ from ...formats import CSR, Array, Pattern, index_dtype
 from ...memory.allocation import allocating
 from ..recording import note
 from ..spec import Mxm
-from . import compile_samples, tuning
-from .kernel import Kernel, kernel
+from . import tuning
+from .kernel import Handles, Kernel, kernel
 from .launch import BLOCK, Counter, counter, grid, multiprocessors, read_one, read_words
 from .mxm_operands import Operands, operands, sampled
 from .mxm_panels import Panels, panels_bytes, panels_cost
@@ -28,6 +29,7 @@ from .specialize import constants, typedefs
 
 __all__ = ["Bins", "bins", "hash_product"]
 
+_MERGE, _HASH = "mxm_merge.cuh", "mxm_hash.cuh"
 _INT64 = np.dtype(np.int64)
 _SHORT = np.dtype(np.uint16)
 # Classes of rows, as in ``mxm_bins.cuh``: without products, merged, and those in tables; then longer ones.
@@ -77,12 +79,6 @@ class Bins(NamedTuple):
         return 16 * q.a.nrows + panels_bytes(q, sum(self.rows[self.split(q)[0] :]))
 
 
-def _text(q: Mxm) -> str:
-    a, b = q.a, q.b
-    types = {"AP": a.indptr.dtype, "AI": a.indices.dtype, "BP": b.indptr.dtype}
-    return typedefs(**types, R=index_dtype(a.nrows)) + _limits()
-
-
 def _limits() -> str:
     return constants(
         LISTS=tuning.MERGE_LISTS, MERGED=tuning.MERGE_PRODUCTS,
@@ -90,14 +86,34 @@ def _limits() -> str:
     )  # fmt: skip
 
 
+@functools.cache
+def _bins_kernels(limits: str, *types: np.dtype[Any]) -> tuple[Kernel, Kernel]:
+    """Return the kernels that count the products of rows, and that list the rows.  types: AP, AI, BP and R."""
+    text = typedefs(**dict(zip(("AP", "AI", "BP", "R"), types, strict=True))) + limits
+    return kernel("mxm_bins.cuh", "mxm_bins", text), kernel("mxm_bins.cuh", "mxm_bins_list", text)
+
+
+def _bins_of(q: Mxm) -> tuple[Kernel, Kernel]:
+    return _bins_kernels(_limits(), q.a.indptr.dtype, q.a.indices.dtype, q.b.indptr.dtype, index_dtype(q.a.nrows))
+
+
+def _merge_limits(entry_bytes: int) -> str:
+    return _limits() + constants(STAGE=_STAGE_BYTES // entry_bytes // 32 * 32)
+
+
+@functools.lru_cache(maxsize=1024)
+def _kernel(file: str, entry: str, prologue: str, offset: np.dtype[Any], limits: str = "") -> Kernel:
+    """prologue: of the `Operands`.  offset: the type of the offsets of the result."""
+    return kernel(file, entry, prologue + typedefs(P=offset) + limits)
+
+
 def bins(q: Mxm) -> Bins:
     """Count the products of each row, and the rows of each class.  Synchronizes.  Memory: 2 bytes a row."""
     a = q.a
     sizes, count = cupy.empty(a.nrows, _SHORT), 3 * _CLASSES
     totals = counter(count + 1)
-    kernel("mxm_bins.cuh", "mxm_bins", _text(q))(
-        grid(a.nrows), BLOCK, a.nrows, a.indptr, a.indices, q.b.indptr, sizes, totals
-    )
+    count_products, _ = _bins_of(q)
+    count_products(grid(a.nrows), BLOCK, a.nrows, a.indptr, a.indices, q.b.indptr, sizes, totals)
     words = read_words(totals.data.ptr, count + 1)  # synchronizes
     return Bins(sizes, totals, words[0:count:3], words[1:count:3], words[2:count:3], words[count])
 
@@ -110,11 +126,11 @@ class _Part(NamedTuple):
     slots: int
     tables: int
 
-    def run(self, kernel: Kernel, given: Operands, sizes: Array, slot_bytes: int, *out: Array | None) -> None:
+    def run(self, entry: Kernel, given: Operands, sizes: Array, slot_bytes: int, *out: Array | None) -> None:
         """Launch a kernel whose tables have so many bytes a slot."""
         size = int(self.rows.size)
         # The kernels have up to 64 bytes of shared memory beside the tables.
-        kernel(
+        entry(
             min(-(-size // self.tables), multiprocessors() * 32), BLOCK, given.packed, size, self.rows, sizes,
             self.slots, *out, shared=self.tables * self.slots * slot_bytes + 64,
         )  # fmt: skip
@@ -126,7 +142,7 @@ class _Rows:
     def __init__(self, q: Mxm, given: Operands, bins: Bins, offset: np.dtype[Any]) -> None:
         """offset: the type of the offsets of the result."""
         self._q, self._given, self._sizes, self._offset = q, given, bins.sizes, offset
-        self._stage = _STAGE_BYTES // given.entry_bytes // 32 * 32
+        self._limits = _merge_limits(given.entry_bytes)
         self._key = q.b.indices.dtype.itemsize
         self._value = max(q.semiring.z.itemsize, 4) if given.iso is None else 0
         self._parts: list[_Part] = []
@@ -135,9 +151,8 @@ class _Rows:
             return
         listed = cupy.empty(sum(bins.rows[_TABLES:]), index_dtype(q.a.nrows))
         starts = [0, *accumulate(bins.rows[_TABLES:])]
-        kernel("mxm_bins.cuh", "mxm_bins_list", _text(q))(
-            grid(q.a.nrows), BLOCK, q.a.nrows, q.a.indptr, bins.sizes, bins.totals, counter(_CLASSES), listed
-        )
+        _, list_rows = _bins_of(q)
+        list_rows(grid(q.a.nrows), BLOCK, q.a.nrows, q.a.indptr, bins.sizes, bins.totals, counter(_CLASSES), listed)
         first, _ = bins.split(q)
         most = (tuning.HASH_SMALL, tuning.HASH_MEDIUM, tuning.HASH_LARGE, tuning.HASH_LARGEST)
         for c, products in enumerate(most[: first - _TABLES]):
@@ -150,16 +165,16 @@ class _Rows:
             self._panels = Panels(q, given, rows, int(rows.size), offset)
 
     def _kernel(self, file: str, name: str) -> Kernel:
-        limits = _limits() + constants(STAGE=self._stage) if file == "mxm_merge.cuh" else ""
-        return kernel(file, name, self._given.prologue + typedefs(P=self._offset) + limits)
+        limits = self._limits if file == _MERGE else ""
+        return _kernel(file, name, self._given.prologue, self._offset, limits)
 
     def count(self) -> Array:
         """Return the number of entries of each row of the result."""
         q, given = self._q, self._given
         counts = cupy.empty(q.a.nrows, given.column)
-        self._kernel("mxm_merge.cuh", "mxm_merge_count")(grid(q.a.nrows), BLOCK, given.packed, self._sizes, counts)
+        self._kernel(_MERGE, "mxm_merge_count")(grid(q.a.nrows), BLOCK, given.packed, self._sizes, counts)
         for part in self._parts:
-            run = self._kernel("mxm_hash.cuh", f"mxm_hash_count_{part.team}")
+            run = self._kernel(_HASH, f"mxm_hash_count_{part.team}")
             part.run(run, given, self._sizes, self._key, counts)
         if self._panels is not None:
             self._panels.count()
@@ -169,11 +184,11 @@ class _Rows:
     def store(self, offsets: Array, indices: Array, values: Array | None) -> None:
         """Store the entries of all rows."""
         given = self._given
-        self._kernel("mxm_merge.cuh", "mxm_merge_store")(
+        self._kernel(_MERGE, "mxm_merge_store")(
             grid(self._q.a.nrows), BLOCK, given.packed, self._sizes, offsets, indices, values
         )
         for part in self._parts:
-            run = self._kernel("mxm_hash.cuh", f"mxm_hash_store_{part.team}")
+            run = self._kernel(_HASH, f"mxm_hash_store_{part.team}")
             part.run(run, given, self._sizes, self._key + self._value, offsets, indices, values)
         if self._panels is not None:
             self._panels.store(offsets, indices, values)
@@ -203,13 +218,10 @@ def hash_product(q: Mxm, sizes: Bins) -> CSR:
     return CSR(Pattern(a.nrows, q.ncols, indptr, indices), z, values, given.iso)
 
 
-def catalog() -> Iterator[compile_samples.Entry]:
-    """Yield (kernel file, prologue): the rows of the catalog for the kernels of this module."""
-    for types in (
-        typedefs(AP=INT64, AI=INT32, BP=INT32, R=INT64),
-        typedefs(AP=INT32, AI=INT64, BP=INT64, R=INT32),
-    ):
-        yield "mxm_bins.cuh", types + _limits()
-    for prologue in sampled():
-        yield "mxm_merge.cuh", prologue + _limits() + constants(STAGE=192)
-        yield "mxm_hash.cuh", prologue
+def samples() -> Iterator[Handles]:
+    """Yield the kernels of this module for representative types and operators: see `catalog`."""
+    yield _bins_kernels(_limits(), INT64, INT32, INT32, INT64), _bins_kernels(_limits(), INT32, INT64, INT64, INT32)
+    for prologue, entry_bytes in sampled():
+        for step in ("count", "store"):
+            yield _kernel(_MERGE, f"mxm_merge_{step}", prologue, INT64, _merge_limits(entry_bytes))
+            yield tuple(_kernel(_HASH, f"mxm_hash_{step}_{team}", prologue, INT64) for team in ("warp", "block"))

@@ -111,18 +111,16 @@ def _plan(
     return prologue, operand_packer(**types, Z=ring.z)
 
 
-def sampled() -> Iterator[str]:
-    """Yield parameters of the kernels for their part of the catalog, with offsets P of the result."""
+def sampled() -> Iterator[tuple[str, int]]:
+    """Yield `prologue` and `entry_bytes` of operands for the samples of the kernels of products."""
     for number in range(len(compile_samples.SEMIRINGS) + 1):
         ring = compile_samples.SEMIRINGS[min(number, len(compile_samples.SEMIRINGS) - 1)]
-        wide = number % 2 == 1
-        types = typedefs(AP=INT64, AI=INT32, A=FP32, BP=INT32, BI=INT64 if wide else INT32, B=INT8)
-        types += typedefs(MP=INT32, MI=INT32, M=INT8, O=INT64 if wide else INT32, P=INT64, R=INT32)
-        flags = constants(MASKED=number % 5 > 0, VALUED=number % 5 > 1, COMPLEMENT=number % 5 > 2, KEEPS=number != 4)
-        flags += constants(NATIVE=ring_facts(ring).native, ORDERED=number == 2)
-        yield types + flags + semiring(ring)
+        index, keeps, part = (INT32, INT64)[number % 2], number != 4, number % 5
+        mask = (part > 1, part > 2) if part else None
+        integers = INT64, INT32, INT32, index, INT32, INT32, index, INT32
+        prologue, _ = _plan(ring, mask, keeps, (FP32, INT8, INT8 if part > 1 else _BYTE), integers)
+        yield prologue, index.itemsize + (ring.z.itemsize if keeps else 0)
     for ring in compile_samples.WIDE_SEMIRINGS:
-        types = typedefs(AP=INT64, AI=INT32, A=ring.z, BP=INT32, BI=INT32, B=ring.z, O=INT32, P=INT64, R=INT32)
-        types += typedefs(MP=INT32, MI=INT32, M=ring.z) + constants(MASKED=True, VALUED=True, COMPLEMENT=False)
-        facts = ring_facts(ring)
-        yield types + constants(KEEPS=True, NATIVE=facts.native, ORDERED=facts.start is None) + semiring(ring)
+        integers = INT64, INT32, INT32, INT32, INT32, INT32, INT32, INT32
+        prologue, _ = _plan(ring, (True, False), True, (ring.z, ring.z, ring.z), integers)
+        yield prologue, INT32.itemsize + ring.z.itemsize

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+import functools
+from typing import Any, NamedTuple
 
 import cupy
 import numpy as np
 
+from ...dtypes import INT64
 from ...formats import CSR, Array, Pattern, index_dtype
 from ...memory.allocation import allocating
 from ..recording import note
 from ..spec import Mxm
-from . import compile_samples, tuning
+from . import tuning
 from .algebra import ring_facts
-from .kernel import kernel
+from .kernel import Handles, Kernel, kernel
 from .launch import BLOCK, counter, grid, multiprocessors, read_one
 from .mxm_operands import Operands, constant, operands, sampled
 from .primitives import cast_array, exclusive_scan
@@ -56,6 +57,18 @@ def _panels(q: Mxm) -> tuple[int, int]:
     return panel, -(-q.ncols // panel)
 
 
+class _Plan(NamedTuple):
+    counts: Kernel
+    total: Kernel
+    store: Kernel
+
+
+@functools.lru_cache(maxsize=1024)
+def _plan(prologue: str, offset: np.dtype[Any], panel: int) -> _Plan:
+    text = prologue + typedefs(P=offset) + constants(PANEL=panel, BLOCK=_BLOCK)
+    return _Plan(*(kernel(_FILE, f"mxm_panels_{name}", text) for name in ("count", "total", "store")))
+
+
 class Panels:
     """Some rows of a product, or all: first their entries are counted, then stored.
 
@@ -67,7 +80,7 @@ class Panels:
         """rows: their numbers; None: all rows.  offset: the type of the offsets of the result."""
         self.panel, self.panels = _panels(q)
         self._rows, self._count, self._packed = rows, count, given.packed
-        self._prologue = given.prologue + typedefs(P=offset) + _sizes(self.panel)
+        self._plan = _plan(given.prologue, offset, self.panel)
         self._shared = self.panel * max(q.semiring.z.itemsize, 4) if given.iso is None else 0
         self._blocks = multiprocessors() * (2048 // _BLOCK)
         self.offsets: Array = None
@@ -75,20 +88,16 @@ class Panels:
     def count(self) -> None:
         """Count the entries; `offsets` is their scan, by row and panel."""
         counts = cupy.empty(self._count * self.panels, _INT64)
-        kernel(_FILE, "mxm_panels_count", self._prologue)(
-            self._blocks, _BLOCK, self._packed, self._count, self._rows, self.panels, counter(), counts
-        )
+        self._plan.counts(self._blocks, _BLOCK, self._packed, self._count, self._rows, self.panels, counter(), counts)
         self.offsets = exclusive_scan(counts, _INT64)
 
     def put_counts(self, counts: Array) -> None:
         """Set the elements of `counts` for the rows to the numbers of their entries; after `count`."""
-        kernel(_FILE, "mxm_panels_total", self._prologue)(
-            grid(self._count), BLOCK, self._count, self._rows, self.panels, self.offsets, counts
-        )
+        self._plan.total(grid(self._count), BLOCK, self._count, self._rows, self.panels, self.offsets, counts)
 
     def store(self, starts: Array | None, indices: Array, values: Array | None) -> None:
         """Store the entries.  starts: the offsets of all rows of the result; None: `offsets` has them."""
-        kernel(_FILE, "mxm_panels_store", self._prologue)(
+        self._plan.store(
             self._blocks, _BLOCK, self._packed, self._count, self._rows, self.panels, counter(),
             self.offsets, starts, indices, values, shared=self._shared,
         )  # fmt: skip
@@ -112,11 +121,7 @@ def panels_product(q: Mxm, products: int) -> CSR:
     return CSR(Pattern(a.nrows, q.ncols, indptr, indices), z, values, given.iso)
 
 
-def _sizes(panel: int) -> str:
-    return constants(PANEL=panel, BLOCK=_BLOCK)
-
-
-def catalog() -> Iterator[compile_samples.Entry]:
-    """Yield (kernel file, prologue): the rows of the catalog for the kernels of this module."""
-    for number, prologue in enumerate(sampled()):
-        yield _FILE, prologue + _sizes(_LEAST_COLUMNS << min(number, 5))
+def samples() -> Handles:
+    """Return the kernels of this module for representative types and operators: see `catalog`."""
+    given = enumerate(sampled())
+    return tuple(_plan(prologue, INT64, _LEAST_COLUMNS << min(number, 5)) for number, (prologue, _) in given)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import cupy
@@ -18,7 +17,7 @@ from ..recording import note
 from ..registry import RESIDENT_BITMAP, implements
 from ..spec import Mxv
 from . import compile_samples
-from .kernel import Kernel, kernel
+from .kernel import Handles, Kernel, kernel
 from .launch import BLOCK, bitmap, counter, grid, multiprocessors, values_of, words_of
 from .primitives import as_dense
 from .specialize import constants, semiring, typedefs
@@ -66,8 +65,7 @@ def mxv_bitmap(q: Mxv) -> VectorStore:
     return bitmap(n, z, words, values, count)
 
 
-def catalog() -> Iterator[compile_samples.Entry]:
-    """Yield (kernel file, prologue): the rows of the catalog for the kernels of this module."""
-    for number, ring in enumerate(compile_samples.SEMIRINGS):
-        flags = constants(FLIP=number % 2 == 1, U_FULL=number % 3 == 0)
-        yield _FILE, typedefs(A=FP32, U=INT8) + flags + semiring(ring)
+def samples() -> Handles:
+    """Return the kernels of this module for representative types and operators: see `catalog`."""
+    rings = enumerate(compile_samples.SEMIRINGS)
+    return tuple(_plan(ring, FP32, INT8, number % 2 == 1, number % 3 == 0) for number, ring in rings)

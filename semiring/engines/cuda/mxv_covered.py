@@ -5,17 +5,18 @@ A rank divided by degrees lacks the vertices without edges, which no entry of th
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TypeGuard
+import functools
+from typing import Any, TypeGuard
 
 import cupy
 import numpy as np
 
 from ...dtypes import INT32
 from ...formats import AnyPattern, Array, Bitmap, Pattern, word_count
-from . import compile_samples, tuning
-from .kernel import kernel
+from . import tuning
+from .kernel import Handles, Kernel, kernel
 from .launch import BLOCK, counter, grid, read_one
+from .mxv_kernels import count_bits_kernel
 from .specialize import typedefs
 
 __all__ = ["covered_columns", "covers"]
@@ -35,8 +36,7 @@ def covers(u: Bitmap, pattern: AnyPattern) -> bool:
         return False
     nwords = word_count(u.size)
     missing = counter()
-    run = kernel("covered.cuh", "covered_missing", typedefs(J=pattern.indices.dtype))
-    run(grid(nwords), BLOCK, columns, u.words, nwords, missing)
+    _kernel("covered_missing", pattern.indices.dtype)(grid(nwords), BLOCK, columns, u.words, nwords, missing)
     return read_one(missing) == 0  # synchronizes
 
 
@@ -58,13 +58,19 @@ def _columns(pattern: Pattern) -> tuple[Array, int]:
     if known is None:
         nwords = word_count(pattern.ncols)
         words, count = cupy.zeros(nwords, np.uint32), counter()
-        run = kernel("covered.cuh", "covered_columns", typedefs(J=pattern.indices.dtype))
-        run(grid(pattern.nvals), BLOCK, pattern.indices, pattern.nvals, words)
-        kernel("popcount.cuh", "count_bits")(grid(nwords), BLOCK, words, nwords, count)
+        _kernel("covered_columns", pattern.indices.dtype)(
+            grid(pattern.nvals), BLOCK, pattern.indices, pattern.nvals, words
+        )
+        count_bits_kernel()(grid(nwords), BLOCK, words, nwords, count)
         known = pattern.facts[_FACT] = words, read_one(count)  # synchronizes
     return known
 
 
-def catalog() -> Iterator[compile_samples.Entry]:
-    """Yield (kernel file, prologue): the rows of the catalog for the kernels of this module."""
-    yield "covered.cuh", typedefs(J=INT32)
+@functools.cache
+def _kernel(entry: str, column: np.dtype[Any]) -> Kernel:
+    return kernel("covered.cuh", entry, typedefs(J=column))
+
+
+def samples() -> Handles:
+    """Return the kernels of this module for representative types and operators: see `catalog`."""
+    return _kernel("covered_missing", INT32), _kernel("covered_columns", INT32)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import functools
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...dtypes import INT32, INT64
 from ...formats import AnyPattern, Bitmap, Full, IndexList, VectorStore, word_count
 from ..direction import Work, prefers_pull, preset
 from ..operands import admitted_count
@@ -14,7 +16,7 @@ from . import tuning
 from .algebra import ring_facts
 from .columns import column_types
 from .degrees import degrees
-from .kernel import kernel
+from .kernel import Handles, Kernel, kernel
 from .launch import BLOCK, counter, grid, read_one
 from .mxv_mask import KernelMask
 from .mxv_push import listed
@@ -22,8 +24,6 @@ from .packing import packable
 from .specialize import constants, typedefs
 
 __all__ = ["DEVICE", "Choice", "choose", "work_of"]
-
-_INT64 = np.dtype(np.int64)
 
 
 class Choice(NamedTuple):
@@ -113,8 +113,17 @@ def _edges(pattern: AnyPattern, u: VectorStore) -> int:
     indices = u.indices if isinstance(u, IndexList) else None
     words = u.words if isinstance(u, Bitmap) else None
     items = u.nvals if listed else u.size
-    prologue = typedefs(P=pattern.indptr.dtype, X=_INT64 if indices is None else indices.dtype)
     total = counter()
-    run_edges = kernel("edges.cuh", "count_edges", prologue + constants(LISTED=listed, FORM=2))
+    run_edges = _edges_kernel(pattern.indptr.dtype, INT64 if indices is None else indices.dtype, listed)
     run_edges(grid(items), BLOCK, pattern.indptr, indices, words, items, total)
     return read_one(total)  # synchronizes
+
+
+@functools.cache
+def _edges_kernel(offset: np.dtype[Any], index: np.dtype[Any], listed: bool) -> Kernel:
+    return kernel("edges.cuh", "count_edges", typedefs(P=offset, X=index) + constants(LISTED=listed, FORM=2))
+
+
+def samples() -> Handles:
+    """Return the kernels of this module for representative types and operators: see `catalog`."""
+    return _edges_kernel(INT32, INT64, True), _edges_kernel(INT64, INT64, False)

@@ -3,23 +3,35 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import cupy
 import numpy as np
 
+from ...dtypes import FC64, FP32, INT8, INT32, INT64, UINT8
 from ...formats import CSR, Array, Bitmap, Full, word_count
 from ...operators.types import TypedSemiring
 from ..spec import Mxv
-from . import tuning
+from . import compile_samples, tuning
 from .algebra import ring_facts
 from .columns import column_types
-from .kernel import Kernel, kernel
+from .kernel import Handles, Kernel, kernel
 from .launch import Counter, bitmap, counter
 from .mxv_mask import KernelMask
 from .specialize import constants, semiring, typedefs
 
-__all__ = ["PLANS", "Output", "Types", "balanced_kernels", "either_kernel", "pull_kernel", "push_kernels", "types_of"]
+__all__ = [
+    "PLANS",
+    "Output",
+    "Types",
+    "balanced_kernels",
+    "count_bits_kernel",
+    "either_kernel",
+    "pull_kernel",
+    "push_kernels",
+    "types_of",
+]
 
 # Call plans of one matrix; a program uses few semirings and types with it.
 PLANS = 64
@@ -116,3 +128,41 @@ def either_kernel(ring: TypedSemiring, types: Types) -> Kernel:
         PROBES=tuning.PROBES, **tuning.cost_constants(tuning.DEVICE),
     )  # fmt: skip
     return kernel("mxv_adaptive.cuh", "mxv_adaptive", _prologue(ring, types) + own)
+
+
+@functools.cache
+def count_bits_kernel() -> Kernel:
+    """Return the kernel that adds the number of bits of words to a counter."""
+    return kernel("popcount.cuh", "count_bits")
+
+
+def samples() -> Iterator[Handles]:
+    """Yield the kernels of this module for representative types and operators: see `catalog`."""
+    yield count_bits_kernel()
+    shapes = ((INT32, False, 0), (INT64, True, 1), (INT32, True, 2), (INT32, False, 3))
+    for number, ring in enumerate(compile_samples.SEMIRINGS):
+        for shape in (number, number + 1):
+            index, flip, mask = shapes[shape % 4]
+            compressed = compile_samples.COMPRESSED[(number + shape) % len(compile_samples.COMPRESSED)]
+            for columns, lanes in (
+                (compile_samples.UNCOMPRESSED, (1, 8, 32)[shape % 3]),
+                (compressed, (1, 32)[number % 2]),
+            ):
+                masked = FP32 if mask > 1 else UINT8
+                types = Types(index, columns, FP32, INT8, masked, flip, not flip, mask, flip, mask != 1)
+                yield pull_kernel(ring, types, "mxv_pull_group", lanes), balanced_kernels(ring, types)
+                yield push_kernels(ring, types, shape % 2 if flip else 2)
+                if flip:  # a bitmap under a mask
+                    yield either_kernel(ring, types)
+    some = Types(INT32, compile_samples.UNCOMPRESSED, FP32, FP32, UINT8, True, False, 1, False, True)
+    yield pull_kernel(compile_samples.SEMIRINGS[0], some, "mxv_pull_early", 1)
+    for values in (FC64, compile_samples.RECORD_SEMIRINGS[0].z):  # that the operator does not read
+        types = some._replace(operand=values)
+        yield push_kernels(compile_samples.SEMIRINGS[-1], types, 1), either_kernel(compile_samples.SEMIRINGS[-1], types)
+    for number, ring in enumerate(compile_samples.WIDE_SEMIRINGS):
+        form = number % 3
+        types = some._replace(element=ring.z, operand=ring.z, masked=FP32 if form > 1 else UINT8)
+        types = types._replace(flip=number == 1, form=form)
+        yield pull_kernel(ring, types, "mxv_pull_group", 8), balanced_kernels(ring, types)
+        if ring_facts(ring).start is not None:
+            yield push_kernels(ring, types, 1)

@@ -16,10 +16,10 @@ from . import tuning
 from .algebra import ring_facts
 from .columns import column_argument
 from .degrees import degrees, present_rows
-from .kernel import Kernel, kernel
+from .kernel import Kernel
 from .launch import BLOCK, full, grid, values_of, words_of
 from .mxv_covered import covers
-from .mxv_kernels import PLANS, Output, balanced_kernels, pull_kernel, types_of
+from .mxv_kernels import PLANS, Output, balanced_kernels, count_bits_kernel, pull_kernel, types_of
 from .mxv_mask import KernelMask
 from .mxv_ranked import pull_ranked, ranked_columns, ranked_plan
 from .primitives import as_dense
@@ -140,4 +140,4 @@ def _balanced(a: CSR, kernels: tuple[Kernel, Kernel], arguments: tuple[Any, ...]
     run_carry(-(-tiles // block), block, a.indptr, first_row, hit, value, tiles, words, values, a.nrows)
     if words is not None:
         size = int(words.size)
-        kernel("popcount.cuh", "count_bits")(grid(size), BLOCK, words, size, out.counter)
+        count_bits_kernel()(grid(size), BLOCK, words, size, out.counter)

@@ -9,7 +9,6 @@ have been computed and the memory is there.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import cupy
@@ -25,7 +24,7 @@ from ..spec import Mxv
 from . import compile_samples, tuning
 from .algebra import ring_facts
 from .columns import column_types
-from .kernel import Kernel, kernel
+from .kernel import Handles, Kernel, kernel
 from .launch import BLOCK, Memory, counter, grid, multiprocessors, read_one, scratch, values_of
 from .mxv_kernels import PLANS
 from .primitives import counting, gather_kernel
@@ -136,24 +135,39 @@ def ranked(pattern: AnyPattern) -> Ranked | None:
 def _rank(indices: Array, n: int) -> Ranked | None:
     """Rank the n columns; None if those of the first ranks have too few of the entries.  Synchronizes."""
     entries = int(indices.size)
-    types = typedefs(J=indices.dtype)
+    plan = _rank_plan(indices.dtype)
     step = max(entries // tuning.RANKED_SAMPLE, 1)
     missing = cupy.empty(n, np.uint32)
     missing.data.memset_async(0xFF, missing.nbytes)
-    kernel("ranked.cuh", "ranked_count", types)(grid(entries // step), BLOCK, indices, entries, step, missing)
+    plan.counts(grid(entries // step), BLOCK, indices, entries, step, missing)
     missing, columns = sort_keys(missing, counting(n, indices.dtype), 32)
     assert columns is not None
     first, total = min(_table(4, 4), n), counter()
-    kernel("ranked.cuh", "ranked_share", types)(grid(first), BLOCK, missing, first, total)
+    plan.share(grid(first), BLOCK, missing, first, total)
     if read_one(total) * step < tuning.RANKED_SHARE * entries / 100:  # synchronizes
         return None
     rank, ranks = cupy.empty(n, indices.dtype), cupy.empty(entries, indices.dtype)
-    kernel("ranked.cuh", "ranked_invert", types)(grid(n), BLOCK, columns, n, rank)
-    kernel("ranked.cuh", "ranked_rename", types)(grid(entries), BLOCK, indices, rank, entries, ranks)
+    plan.invert(grid(n), BLOCK, columns, n, rank)
+    plan.rename(grid(entries), BLOCK, indices, rank, entries, ranks)
     return Ranked(ranks, columns)
 
 
 @functools.cache
+class _RankPlan(NamedTuple):
+    counts: Kernel
+    share: Kernel
+    invert: Kernel
+    rename: Kernel
+
+
+@functools.cache
+def _rank_plan(column: np.dtype[Any]) -> _RankPlan:
+    types = typedefs(J=column)
+    return _RankPlan(
+        *(kernel("ranked.cuh", f"ranked_{name}", types) for name in ("count", "share", "invert", "rename"))
+    )
+
+
 def _shared_bytes(device: int) -> int:
     return int(runtime.deviceGetAttribute(runtime.cudaDevAttrMaxSharedMemoryPerBlockOptin, device))
 
@@ -178,27 +192,11 @@ def _kernels(
     ring: TypedSemiring, offset: np.dtype[Any], columns: str, element: np.dtype[Any], operand: np.dtype[Any],
     flip: bool, table: int,
 ) -> tuple[Kernel, Kernel]:  # fmt: skip
-    text = _prologue(ring, offset, columns, element, operand, flip, table)
+    text = semiring(ring) + typedefs(P=offset, A=element, U=operand, M=UINT8) + columns
+    text += constants(FLIP=flip, U_FULL=True, MASK=0, COMPLEMENT=False, VALUED=True)
+    text += constants(TILE=tuning.RANKED_TILE, BLOCK=_THREADS, TABLE=table)
     product, carry = (kernel("mxv_ranked.cuh", name, text) for name in ("mxv_ranked", "mxv_ranked_carry"))
     return product, carry
-
-
-def _prologue(
-    ring: TypedSemiring, offset: np.dtype[Any], columns: str, element: np.dtype[Any], operand: np.dtype[Any],
-    flip: bool, table: int,
-) -> str:  # fmt: skip
-    named = typedefs(P=offset, A=element, U=operand, M=UINT8) + columns
-    flags = constants(
-        FLIP=flip,
-        U_FULL=True,
-        MASK=0,
-        COMPLEMENT=False,
-        VALUED=True,
-        TILE=tuning.RANKED_TILE,
-        BLOCK=_THREADS,
-        TABLE=table,
-    )
-    return semiring(ring) + named + flags
 
 
 def _plan(q: Mxv, a: CSR, u: Full, found: Ranked) -> RankedPlan:
@@ -247,9 +245,8 @@ def pull_ranked(plan: RankedPlan, a: CSR, u: Any, found: Ranked, values: Any) ->
     note(ranked_bytes=int(found.ranks.nbytes + found.columns.nbytes))
 
 
-def catalog() -> Iterator[compile_samples.Entry]:
-    """Yield (kernel file, prologue): the rows of the catalog for the kernels of this module."""
-    yield "ranked.cuh", typedefs(J=INT32)
-    for number, ring in enumerate(compile_samples.SEMIRINGS[:2]):
-        operand = (FP32, INT32)[number]
-        yield "mxv_ranked.cuh", _prologue(ring, INT32, compile_samples.UNCOMPRESSED, FP32, operand, number == 1, 4096)
+def samples() -> Handles:
+    """Return the kernels of this module for representative types and operators: see `catalog`."""
+    types = INT32, compile_samples.UNCOMPRESSED, FP32
+    plus, least = compile_samples.SEMIRINGS[:2]
+    return _rank_plan(INT32), _kernels(plus, *types, FP32, False, 4096), _kernels(least, *types, INT32, True, 4096)

@@ -18,7 +18,7 @@ from . import compile_samples, tuning
 from .arguments import arguments
 from .columns import codec_types, column_argument, column_types
 from .degrees import degrees
-from .kernel import Kernel, kernel
+from .kernel import Handles, Kernel, kernel
 from .launch import BLOCK, grid, multiprocessors, scratch
 from .packing import packing
 from .specialize import constants, typedefs
@@ -37,7 +37,8 @@ class _Plan(NamedTuple):
 
 @functools.lru_cache(maxsize=256)
 def _plan(offset: np.dtype[Any], count: np.dtype[Any], columns: str) -> _Plan:
-    text = _prologue(offset, count, columns)
+    text = typedefs(P=offset, C=count) + columns
+    text += constants(GRID_BLOCK=tuning.GRID_BLOCK, EAGER_EDGES=tuning.EAGER_EDGES)
     rounds, levels = (kernel("peel.cuh", name, text) for name in ("peel_grid", "peel_levels"))
     return _Plan(rounds, levels, arguments("peel.cuh", "PeelArguments"))
 
@@ -68,15 +69,10 @@ def peel(q: Peel) -> Full:
     return Full(n, dtype, counts)
 
 
-def _prologue(offset: np.dtype[Any], count: np.dtype[Any], columns: str) -> str:
-    sizes = constants(GRID_BLOCK=tuning.GRID_BLOCK, EAGER_EDGES=tuning.EAGER_EDGES)
-    return typedefs(P=offset, C=count) + columns + sizes
-
-
-def catalog() -> Iterator[compile_samples.Entry]:
-    """Yield (kernel file, prologue): the rows of the catalog for the kernels of this module."""
+def samples() -> Iterator[Handles]:
+    """Yield the kernels of this module for representative types and operators: see `catalog`."""
     for columns, offset, count in zip(
         compile_samples.ALL_COLUMNS, (INT32, INT64) * 9, (INT32, INT32, INT64, INT64) * 9, strict=False
     ):
-        yield "peel.cuh", _prologue(offset, count, columns)
-    yield "peel.cuh", _prologue(INT64, INT64, codec_types("uncompressed", INT32))
+        yield _plan(offset, count, columns)
+    yield _plan(INT64, INT64, codec_types("uncompressed", INT32))

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import Any
 
 import cupy
@@ -73,21 +72,14 @@ def _slices(offsets: Array, nrows: int, nvals: int) -> list[tuple[int, int, int,
 
 
 def _types(a: CSR, cols: Array) -> tuple[np.dtype[Any], ...]:
-    value = _BYTE if a.values is None else a.dtype
+    value = _BYTE if a.values is None else moved(a.dtype)
     return a.indptr.dtype, a.indices.dtype, cols.dtype, value
 
 
 @functools.lru_cache(maxsize=256)
-def _kernel(
-    entry: str,
-    offset: np.dtype[Any],
-    column: np.dtype[Any],
-    index: np.dtype[Any],
-    value: np.dtype[Any],
-    key: np.dtype[Any],
-) -> Kernel:
-    types = typedefs(P=offset, I=column, X=index, KEY=key, V=moved(value))
-    return kernel("permute.cuh", entry, types + constants(FORM=2))
+def _kernel(entry: str, *types: np.dtype[Any]) -> Kernel:
+    named = dict(zip(("P", "I", "X", "V", "KEY"), types, strict=True))
+    return kernel("permute.cuh", entry, typedefs(**named) + constants(FORM=2))
 
 
 def _sorted(a: CSR, offsets: Array, rows: Array, cols: Array, begin: int, end: int) -> tuple[Array, Array | None]:
@@ -103,7 +95,8 @@ def _sorted(a: CSR, offsets: Array, rows: Array, cols: Array, begin: int, end: i
     return sort_keys(keys, values, bits + width(height))
 
 
-def samples() -> Iterator[Handles]:
-    """Yield the kernels of this module for representative types and operators: see `catalog`."""
-    for entry in ("permute_keys", "permute_columns"):
-        yield _kernel(entry, INT32, INT32, INT32, UINT8, UINT32), _kernel(entry, INT64, INT32, INT64, UINT64, UINT64)
+def samples() -> Handles:
+    """Return the kernels of this module for representative types and operators: see `catalog`."""
+    some, others = (INT32, INT32, INT32, UINT8, UINT32), (INT64, INT32, INT64, UINT64, UINT64)
+    names = "permute_keys", "permute_columns"
+    return tuple(_kernel(name, *types) for name, types in product(names, (some, others)))

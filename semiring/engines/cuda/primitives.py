@@ -228,14 +228,16 @@ def _compact(
     out_values = None if values is None else cupy.empty(kept, values.dtype)
     if kept:
         index = out_dtype if indices is None else indices.dtype
-        run = _compact_entries(ranks.dtype, index, _UNSIGNED[1] if values is None else moved(values.dtype), out_dtype)
+        run = _compact_kernel(
+            "entries", ranks.dtype, index, _UNSIGNED[1] if values is None else moved(values.dtype), out_dtype
+        )
         run(grid(n), BLOCK, n, marks, ranks, indices, values, out_indices, out_values)
     return out_indices, out_values
 
 
 @functools.cache
-def _compact_entries(rank: np.dtype[Any], index: np.dtype[Any], value: np.dtype[Any], out: np.dtype[Any]) -> Kernel:
-    return kernel("compact.cuh", "compact_entries", typedefs(R=rank, I=index, V=value, O=out))
+def _compact_kernel(name: str, *types: np.dtype[Any]) -> Kernel:
+    return kernel("compact.cuh", f"compact_{name}", typedefs(**dict(zip(("R", "I", "V", "O"), types, strict=True))))
 
 
 def compact_list(
@@ -262,22 +264,21 @@ def compact_csr(a: CSR, marks: Array) -> CSR:
         return a
     columns, values = _compact(a.nvals, marks, ranks, kept, a.indices, a.values, a.indices.dtype)
     indptr = cupy.empty(a.nrows + 1, index_dtype(kept))
-    run = _compact_indptr(ranks.dtype, a.indptr.dtype, indptr.dtype)
+    run = _compact_kernel("indptr", ranks.dtype, a.indptr.dtype, _UNSIGNED[1], indptr.dtype)
     run(grid(a.nrows + 1), BLOCK, a.nrows, marks, ranks, a.indptr, indptr)
     return CSR(Pattern(a.nrows, a.ncols, indptr, columns), a.dtype, values, a.iso)
-
-
-@functools.cache
-def _compact_indptr(rank: np.dtype[Any], offset: np.dtype[Any], out: np.dtype[Any]) -> Kernel:
-    return kernel("compact.cuh", "compact_indptr", typedefs(R=rank, I=offset, V=_UNSIGNED[1], O=out))
 
 
 def samples() -> Iterator[Handles]:
     """Yield the kernels of this module for representative types and operators: see `catalog`."""
     for value, index in ((UINT8, INT32), (UINT64, INT64)):
-        yield _compact_entries(index, index, value, index), _convert_scatter(index, value), _range_kernel(index)
+        yield (
+            _compact_kernel("entries", index, index, value, index),
+            _convert_scatter(index, value),
+            _range_kernel(index),
+        )
         yield gather_kernel(index, value), rows_kernel("rows_of_entries", index, index)
-    yield _compact_indptr(INT32, INT64, INT32)
+    yield _compact_kernel("indptr", INT32, INT64, UINT8, INT32)
     for source, target in ((FP32, INT8), (FP64, UINT64), (INT64, BOOL), (UINT16, FP32)):
         yield _cast_kernel(source, target)
     yield _fill_kernel(FC64)

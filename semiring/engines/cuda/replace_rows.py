@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import cupy
 import numpy as np
@@ -36,21 +35,21 @@ def replace_rows(q: ReplaceRows) -> CSR | None:
     number = np.dtype(np.uint32 if q.rows.count < 2**32 - 1 else np.uint64)
     offset = index_dtype(c.nvals + a.nvals)
     same = c.iso is not None and a.iso is not None and c.iso.tobytes() == a.iso.tobytes()
-    plan = _plan(x, number, c.indptr.dtype, a.indptr.dtype, offset, c.indices.dtype, c.dtype)
+    types = x, number, c.indptr.dtype, a.indptr.dtype, offset, c.indices.dtype, moved(c.dtype)
     sources = cupy.empty(n, number)
     sources.data.memset_async(0xFF, sources.nbytes)
     repeats = counter()
-    plan.sources(grid(q.rows.count), BLOCK, q.rows.count, *position, sources, repeats)
+    _kernel("sources", *types)(grid(q.rows.count), BLOCK, q.rows.count, *position, sources, repeats)
     if (q.rows.array is not None or q.rows.step == 0) and read_one(repeats):  # synchronizes
         return None
     blocks = -(-n // tuning.TILE)
     offsets, words = (cupy.empty if n else cupy.zeros)(n + 1, offset), lookback_words(blocks)
-    plan.offsets(blocks, TILE_BLOCK, n, sources, c.indptr, a.indptr, offsets, words)
+    _kernel("offsets", *types)(blocks, TILE_BLOCK, n, sources, c.indptr, a.indptr, offsets, words)
     total = read_one(words)  # synchronizes
     require("assign", "cuda", total * (c.indices.dtype.itemsize + (0 if same else c.dtype.itemsize)))
     indices, values = cupy.empty(total, c.indices.dtype), None if same else cupy.empty(total, c.dtype)
     first_row = find_tiles(offsets, n, total)
-    plan.rows(
+    _kernel("rows", *types)(
         int(first_row.size) - 1, TILE_BLOCK, n, sources, *_entries(c, c), *_entries(a, c), offsets, total, first_row,
         indices, values,
     )  # fmt: skip
@@ -58,18 +57,10 @@ def replace_rows(q: ReplaceRows) -> CSR | None:
     return CSR(pattern, c.dtype, values, c.iso if same else None)
 
 
-class _Plan(NamedTuple):
-    sources: Kernel
-    offsets: Kernel
-    rows: Kernel
-
-
 @functools.lru_cache(maxsize=1024)
-def _plan(*types: np.dtype[Any]) -> _Plan:
-    """Return the kernels for the types X, N, P, Q, O and I, and for values of a type."""
-    text = typedefs(**dict(zip(("X", "N", "P", "Q", "O", "I"), types[:-1], strict=True)), V=moved(types[-1]))
-    text += TILE_TEXT + constants(FORM=2)
-    return _Plan(*(kernel(_FILE, f"replace_{name}", text) for name in _Plan._fields))
+def _kernel(name: str, *types: np.dtype[Any]) -> Kernel:
+    text = typedefs(**dict(zip(("X", "N", "P", "Q", "O", "I", "V"), types, strict=True)))
+    return kernel(_FILE, f"replace_{name}", text + TILE_TEXT + constants(FORM=2))
 
 
 def _entries(a: CSR, c: CSR) -> tuple[Any, ...]:
@@ -83,7 +74,7 @@ def _entries(a: CSR, c: CSR) -> tuple[Any, ...]:
     )
 
 
-def samples() -> Iterator[Handles]:
-    """Yield the kernels of this module for representative types and operators: see `catalog`."""
-    for index, number, value in ((INT32, UINT32, UINT8), (INT64, UINT64, UINT64)):
-        yield _plan(index, number, index, INT32, index, INT32, value)
+def samples() -> Handles:
+    """Return the kernels of this module for representative types and operators: see `catalog`."""
+    some = (INT32, UINT32, INT32, INT32, INT32, INT32, UINT8), (INT64, UINT64, INT64, INT32, INT64, INT32, UINT64)
+    return tuple(_kernel(name, *types) for name in ("sources", "offsets", "rows") for types in some)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import cupy
@@ -165,7 +165,6 @@ def kept_rows(a: CSR, passes: Passes, pack: Callable[..., bytes], *arguments: An
     return CSR(Pattern(a.nrows, a.ncols, cast_array(indptr, index_dtype(kept)), columns), a.dtype, values, a.iso)
 
 
-def samples() -> Iterator[Handles]:
-    """Yield the kernels of this module for representative types and operators: see `catalog`."""
-    for offset in (INT32, INT64):
-        yield _find_kernel(tuning.TILE, offset)
+def samples() -> Handles:
+    """Return the kernels of this module for representative types and operators: see `catalog`."""
+    return _find_kernel(tuning.TILE, INT32), _find_kernel(tuning.TILE, INT64)

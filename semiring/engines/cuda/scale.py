@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
 from typing import Any
 
 import cupy
@@ -78,22 +77,19 @@ def _scale_ranked(q: Scale, found: Ranked, out: Array) -> None:
 
 @functools.lru_cache(maxsize=1024)
 def _plan_ranked(op: TypedBinary, *types: np.dtype[Any]) -> Kernel:
-    """types: J, X and Y of the kernel."""
     named = typedefs(**dict(zip(("J", "X", "Y"), types, strict=True)))
     return kernel("scale_ranked.cuh", "scale_ranked", named + constants(THREADS=_THREADS) + binary("combine", op))
 
 
 @functools.lru_cache(maxsize=1024)
 def _plan(op: TypedBinary, by_rows: bool, *types: np.dtype[Any]) -> Kernel:
-    """types: P, I, X and Y of the kernel."""
     named = typedefs(**dict(zip(("P", "I", "X", "Y"), types, strict=True)))
     named += constants(FORM=2, BY_ROWS=by_rows, TILE=tuning.WARP_TILE)
     return kernel("scale.cuh", "scale_entries", named + binary("combine", op))
 
 
-def samples() -> Iterator[Handles]:
-    """Yield the kernels of this module for representative types and operators: see `catalog`."""
-    for by_rows in (False, True):
-        yield _plan(compile_samples.TIMES, by_rows, INT32, INT32, FP32, INT8)
-        yield _plan(compile_samples.SECONDI, by_rows, INT64, INT64, INT8, FP32)
-    yield _plan_ranked(compile_samples.TIMES, INT32, FP32, INT8)
+def samples() -> Handles:
+    """Return the kernels of this module for representative types and operators: see `catalog`."""
+    some = tuple(_plan(compile_samples.TIMES, by_rows, INT32, INT32, FP32, INT8) for by_rows in (False, True))
+    others = tuple(_plan(compile_samples.SECONDI, by_rows, INT64, INT64, INT8, FP32) for by_rows in (False, True))
+    return some, others, _plan_ranked(compile_samples.TIMES, INT32, FP32, INT8)

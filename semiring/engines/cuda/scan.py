@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
 from typing import Any
 
 import cupy
@@ -59,12 +58,9 @@ def _prologue(add: TypedMonoid, offset: np.dtype[Any], value: np.dtype[Any]) -> 
     return typedefs(P=offset, A=value) + constants(TILE=_tile(add.z)) + monoid("add", add)
 
 
-def samples() -> Iterator[Handles]:
-    """Yield the kernels of this module for representative types and operators: see `catalog`."""
-    for add, value in (
-        (compile_samples.PLUS, FP32),
-        (compile_samples.MIN8, INT8),
-        (compile_samples.LOR, BOOL),
-        (compile_samples.ANY, INT32),
-    ):
-        yield _plan(add, INT64 if value == INT8 else INT32, value)
+def samples() -> Handles:
+    """Return the kernels of this module for representative types and operators: see `catalog`."""
+    return (
+        _plan(compile_samples.PLUS, INT32, FP32), _plan(compile_samples.MIN8, INT64, INT8),
+        _plan(compile_samples.LOR, INT32, BOOL), _plan(compile_samples.ANY, INT32, INT32),
+    )  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import cupy
 import numpy as np
@@ -58,39 +58,24 @@ def scatter_vector(q: ScatterVector) -> VectorStore:
     if size:
         winners.data.memset_async(0xFF, winners.nbytes)
     x, position = index_arguments(q.index)
-    plan = _plan(u.dtype, x, _INT32 if listed is None else listed.dtype, winner, q.dup, native)
+    plan = q.dup, native, u.dtype, x, _INT32 if listed is None else listed.dtype, winner
     source = (u.words if isinstance(u, Bitmap) else None, listed, *position)
     values, iso = values_of(u)
     shared = q.dup is None and u.values is None
     out = None if shared else cupy.empty(size, u.dtype)
     words, count = cupy.empty(word_count(size), np.uint32), counter()
-    plan.claim(grid(n), BLOCK, n, *source, winners)
-    plan.settle(grid(size), BLOCK, size, winners, values, iso, words, out, count)
+    _kernel("claim", *plan)(grid(n), BLOCK, n, *source, winners)
+    _kernel("settle", *plan)(grid(size), BLOCK, size, winners, values, iso, words, out, count)
     if q.dup is not None:
-        plan.combine(grid(n), BLOCK, n, *source, winners, values, iso, out)
+        _kernel("combine", *plan)(grid(n), BLOCK, n, *source, winners, values, iso, out)
     return bitmap(size, u.dtype, words, iso if out is None else out, count if size else 0)
 
 
-class _Plan(NamedTuple):
-    claim: Kernel
-    settle: Kernel
-    combine: Kernel
-
-
 @functools.lru_cache(maxsize=1024)
-def _plan(
-    value: np.dtype[Any],
-    x: np.dtype[Any],
-    listed: np.dtype[Any],
-    winner: np.dtype[Any],
-    dup: TypedBinary | None,
-    native: int,
-) -> _Plan:
-    """x, listed: of the index, and of the indices of an index list.  native: see `native_atomic`."""
-    text = typedefs(U=value, X=x, L=listed, W=winner)
+def _kernel(name: str, dup: TypedBinary | None, native: int, *types: np.dtype[Any]) -> Kernel:
+    text = typedefs(**dict(zip(("U", "X", "L", "W"), types, strict=True)))
     text += constants(FORM=0, COMBINED=dup is not None, NATIVE=native)
-    text += _NO_DUP if dup is None else binary("dup", dup)
-    return _Plan(*(kernel("scatter.cuh", f"scatter_{name}", text) for name in _Plan._fields))
+    return kernel("scatter.cuh", f"scatter_{name}", text + (_NO_DUP if dup is None else binary("dup", dup)))
 
 
 @functools.lru_cache(maxsize=64)
@@ -166,10 +151,10 @@ def _rows_plan(offset: np.dtype[Any], column: np.dtype[Any], moved: np.dtype[Any
 
 def samples() -> Iterator[Handles]:
     """Yield the kernels of this module for representative types and operators: see `catalog`."""
+    plans: list[Any] = []
     for value, winner in ((BOOL, UINT32), (INT8, UINT64), (UINT16, UINT32), (FP32, UINT32), (FP64, UINT64)):
-        for dup in (compile_samples.PLUS32, None):
-            yield _plan(value, INT64, INT32, winner, dup, 0)
+        plans += ((dup, 0, value, INT64, INT32, winner) for dup in (compile_samples.PLUS32, None))
     for ring in compile_samples.SEMIRINGS[:3] + compile_samples.COMPLEX_SEMIRINGS[:2]:
-        yield _plan(ring.z, INT32, INT64, UINT32, ring.add.op, native_atomic(ring.add.op))
-    for offset, column in ((INT32, INT64), (INT64, INT32)):
-        yield _rows_plan(offset, INT32, column)
+        plans.append((ring.add.op, native_atomic(ring.add.op), ring.z, INT32, INT64, UINT32))
+    yield from (_kernel(name, *plan) for plan in plans for name in ("claim", "settle", "combine"))
+    yield _rows_plan(INT32, INT32, INT64), _rows_plan(INT64, INT32, INT32)

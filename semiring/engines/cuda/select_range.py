@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
 import cupy
@@ -79,7 +78,6 @@ def _kernel(offset: np.dtype[Any], column: np.dtype[Any]) -> Kernel:
     return kernel("select_range.cuh", "range_offsets", types + TILE_TEXT + constants(FORM=2))
 
 
-def samples() -> Iterator[Handles]:
-    """Yield the kernels of this module for representative types and operators: see `catalog`."""
-    for offset, column in ((INT32, INT32), (INT64, INT32), (INT64, INT64)):
-        yield _kernel(offset, column)
+def samples() -> Handles:
+    """Return the kernels of this module for representative types and operators: see `catalog`."""
+    return _kernel(INT32, INT32), _kernel(INT64, INT32), _kernel(INT64, INT64)

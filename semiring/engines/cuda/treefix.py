@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
 from itertools import product
 from typing import Any
 
@@ -78,8 +77,7 @@ def _kernels(add: TypedMonoid, parent: np.dtype[Any]) -> tuple[Kernel, Kernel, K
     return children, up, down
 
 
-def samples() -> Iterator[Handles]:
-    """Yield the kernels of this module for representative types and operators: see `catalog`."""
+def samples() -> Handles:
+    """Return the kernels of this module for representative types and operators: see `catalog`."""
     sampled = compile_samples.PLUS, compile_samples.MIN, compile_samples.MIN8, compile_samples.LOR, compile_samples.ANY
-    for add, parent in product(sampled, (INT32, INT64)):
-        yield _kernels(add, parent)
+    return tuple(_kernels(add, parent) for add, parent in product(sampled, (INT32, INT64)))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
 from itertools import product
 from typing import Any
 
@@ -82,9 +81,10 @@ def _kernel(
     return kernel("update.cuh", "update_vector", prologue)
 
 
-def samples() -> Iterator[Handles]:
-    """Yield the kernels of this module for representative types and operators: see `catalog`."""
-    forms = ((False, None, INT32, True), (True, None, INT64, True), (True, BOOL, INT32, True))
-    others = ((False, None, UINT32, False), (True, BOOL, UINT32, False))
-    for (masked, valued, index, listed), accum in product((*forms, *others), (compile_samples.PLUS32, None)):
-        yield _kernel(INT8, FP64, accum, masked, valued, index, listed)
+def samples() -> Handles:
+    """Return the kernels of this module for representative types and operators: see `catalog`."""
+    listed = (False, None, INT32, True), (True, None, INT64, True), (True, BOOL, INT32, True)
+    cases = product(
+        (compile_samples.PLUS32, None), (*listed, (False, None, UINT32, False), (True, BOOL, UINT32, False))
+    )
+    return tuple(_kernel(INT8, FP64, accum, *case) for accum, case in cases)

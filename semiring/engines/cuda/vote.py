@@ -19,9 +19,9 @@ from ...formats import CSR, Array, Full, Pattern, index_dtype, uncompressed_patt
 from ...memory.arrays import to_device, to_host
 from ..registry import RESIDENT, implements
 from ..spec_vote import Vote
-from . import compile_samples, tuning
+from . import tuning
 from .arguments import arguments
-from .kernel import Kernel, kernel
+from .kernel import Handles, Kernel, kernel
 from .launch import BLOCK, counter, grid, multiprocessors, read_words
 from .primitives import filled
 from .specialize import constants, typedefs
@@ -135,19 +135,24 @@ def rows_by_length(pattern: Pattern) -> Lists:
     if isinstance(known, Lists):
         return known
     n, number = pattern.nrows, index_dtype(pattern.nrows)
-    text = _prologue(pattern.indptr.dtype, INT32, FP64, INT32, number, False, False, False)
+    count, write = _list_kernels(pattern.indptr.dtype, number)
     counts = counter(_CLASSES)
-    kernel("vote.cuh", "vote_count", text)(grid(n), BLOCK, n, pattern.indptr, counts)
+    count(grid(n), BLOCK, n, pattern.indptr, counts)
     sizes = read_words(counts.data.ptr, _CLASSES)  # synchronizes
     ends = np.cumsum(sizes)
     listed = cupy.empty(int(ends[-1]), number)
-    kernel("vote.cuh", "vote_list", text)(
-        grid(n), BLOCK, n, pattern.indptr, to_device(ends.astype(np.uint64), "cuda"), listed
-    )
+    write(grid(n), BLOCK, n, pattern.indptr, to_device(ends.astype(np.uint64), "cuda"), listed)
     rows = tuple(listed[end - size : end] for size, end in zip(sizes, ends.tolist(), strict=True))
     made = Lists(rows, tuple(_batches(pattern, rows[-1])))
     pattern.facts[_FACT] = made
     return made
+
+
+@functools.cache
+def _list_kernels(offset: np.dtype[Any], row: np.dtype[Any]) -> tuple[Kernel, Kernel]:
+    """Return the kernels that count and list rows by length, which read no values and labels."""
+    text = _prologue(offset, INT32, FP64, INT32, row, False, False, False)
+    return kernel("vote.cuh", "vote_count", text), kernel("vote.cuh", "vote_list", text)
 
 
 def _batches(pattern: Pattern, longest: Array) -> Iterator[LongRows]:
@@ -187,8 +192,11 @@ def _prologue(
     return text + constants(COUNT=count, SCORED=scored, KEEP=keep)
 
 
-def catalog() -> Iterator[compile_samples.Entry]:
-    """Yield (kernel file, prologue): the rows of the catalog for the kernels of this module."""
-    yield "vote.cuh", _prologue(INT32, INT32, FP64, INT32, INT32, True, False, False)
-    yield "vote.cuh", _prologue(INT64, INT32, FP32, INT32, INT32, False, True, True)
-    yield "vote.cuh", _prologue(INT64, INT64, INT8, INT64, INT64, False, True, False)
+def samples() -> Handles:
+    """Return the kernels of this module for representative types and operators: see `catalog`."""
+    return (
+        _plan(INT32, INT32, FP64, INT32, INT32, True, False, False),
+        _plan(INT64, INT32, FP32, INT32, INT32, False, True, True),
+        _plan(INT64, INT64, INT8, INT64, INT64, False, True, False),
+        _list_kernels(INT64, INT32),
+    )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
 from itertools import product
 from typing import Any
 
@@ -109,7 +108,7 @@ def _cast(t: VectorStore, dtype: np.dtype[Any]) -> VectorStore:
     return made
 
 
-def samples() -> Iterator[Handles]:
-    """Yield the kernels of this module for representative types and operators: see `catalog`."""
-    for (masked, valued), accum in product(((False, None), (True, None), (True, BOOL)), (compile_samples.PLUS32, None)):
-        yield _kernel(INT8, FP64, accum, masked, valued)
+def samples() -> Handles:
+    """Return the kernels of this module for representative types and operators: see `catalog`."""
+    cases = product((compile_samples.PLUS32, None), ((False, None), (True, None), (True, BOOL)))
+    return tuple(_kernel(INT8, FP64, accum, *masking) for accum, masking in cases)

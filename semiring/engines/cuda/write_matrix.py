@@ -96,7 +96,6 @@ def _plan(
 
 @functools.lru_cache(maxsize=1024)
 def _offsets_kernel(prologue: str, offset: np.dtype[Any]) -> Kernel:
-    """prologue: of the plan.  offset: the type of the offsets of the result."""
     return kernel(_FILE, "write_offsets", prologue + typedefs(O=offset))
 
 

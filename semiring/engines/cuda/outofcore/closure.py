@@ -9,7 +9,9 @@ Rows are read in the order of their addresses, each line once: the interconnect 
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
+from itertools import product
 from typing import Any
 
 import cupy
@@ -18,6 +20,7 @@ import numpy as np
 from ....dtypes import FP32, INT8, INT32, INT64
 from ....formats import Array, IndexList, word_count
 from ....formats.vectors import empty_vector
+from ....operators.types import TypedSemiring
 from ...direction import reading_less
 from ...iso_results import arrivals, binary_value
 from ...recording import note, noting
@@ -27,11 +30,11 @@ from .. import compile_samples, tuning
 from ..arguments import arguments, source_argument
 from ..degrees import degrees
 from ..hubs import hubs
-from ..kernel import kernel
+from ..kernel import Handles
 from ..launch import BLOCK, bitmap, grid, read_back, values_of
 from ..packing import packable
 from ..specialize import constants, semiring, typedefs
-from .passes import Passes
+from .passes import Passes, entry_types, pass_kernel
 
 _FILE = "outofcore_closure.cuh"
 _COUNTS = 5
@@ -64,6 +67,13 @@ def closure_outofcore(q: Closure) -> ClosureResult:
     return _Search(q, f).result()
 
 
+@functools.lru_cache(maxsize=256)
+def _prologue(ring: TypedSemiring, element: np.dtype[Any], entered: np.dtype[Any], kind: int) -> str:
+    """entered: the type of the sources' values.  kind: `Arrivals.kind`."""
+    types = typedefs(A=element, U=entered, Z=ring.z)
+    return semiring(ring) + types + constants(VALUES=kind, **tuning.cost_constants(tuning.HOST))
+
+
 class _Search:
     """The state of one closure."""
 
@@ -88,11 +98,7 @@ class _Search:
             self.hubs = hubs(t.pattern, build=True)
         self.push_tiles = None if q.direction == "pull" else cupy.empty(self.pushing.words, np.uint32)
         self.pull_tiles = None if self.pulling is None else cupy.empty(self.pulling.words, np.uint32)
-        self.prologue = (
-            semiring(q.semiring)
-            + typedefs(A=a.dtype, U=f.dtype, Z=z)
-            + constants(VALUES=self.arriving.kind, **tuning.cost_constants(tuning.HOST))
-        )
+        self.prologue = _prologue(q.semiring, a.dtype, f.dtype, self.arriving.kind)
 
     def result(self) -> ClosureResult:
         """Compute levels until the frontier is empty, or `max_steps` are done."""
@@ -123,7 +129,7 @@ class _Search:
         return ClosureResult(store, rows == 0, steps, tuple(trace))
 
     def _kernel(self, entry: str) -> Any:
-        return kernel(_FILE, entry, self.pushing.prologue + self.prologue)
+        return pass_kernel(_FILE, entry, self.pushing.prologue, self.prologue)
 
     def _argument(self, level: np.generic | None, *, writes: bool) -> Any:
         """Return the argument of the kernels of a level."""
@@ -159,11 +165,11 @@ class _Search:
         return direction
 
 
-def catalog() -> Iterator[compile_samples.Entry]:
-    """Yield (kernel file, prologue): the rows of the catalog for the kernels of this module."""
-    for number, text in enumerate(compile_samples.ALL_COLUMNS):
+def samples() -> Iterator[Handles]:
+    """Yield the kernels of this module for representative types and operators: see `catalog`."""
+    names = "enter", "advance", "open", "push", "pull"
+    for number, columns in enumerate(compile_samples.ALL_COLUMNS):
         ring = compile_samples.SEMIRINGS[number % len(compile_samples.SEMIRINGS)]
-        types = typedefs(P=(INT32, INT64)[number % 2]) + text + semiring(ring)
-        for kind in sorted({number % 3, 2}):
-            costs = compile_samples.thresholds(VALUES=kind, **tuning.cost_constants(tuning.HOST))
-            yield _FILE, types + typedefs(A=INT8, U=FP32, Z=ring.z) + costs
+        entries = entry_types((INT32, INT64)[number % 2], columns)
+        for kind, name in product(sorted({number % 3, 2}), names):
+            yield pass_kernel(_FILE, f"outofcore_{name}", entries, _prologue(ring, INT8, FP32, kind))

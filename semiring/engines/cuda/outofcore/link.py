@@ -16,11 +16,11 @@ from ...recording import note, noting
 from ...registry import EVERY_KIND, implements
 from ...spec import Link
 from .. import compile_samples
-from ..kernel import kernel
+from ..kernel import Handles
 from ..launch import BLOCK, grid
 from ..packing import linked_rows, packable
 from ..specialize import typedefs
-from .passes import Passes, out_of_core
+from .passes import Passes, entry_types, out_of_core, pass_kernel
 
 _FILE = "outofcore_link.cuh"
 
@@ -49,18 +49,19 @@ def link_outofcore(q: Link) -> Full:
     last = -1 if q.last is None else q.last
     skipped = q.skipped()  # synchronizes where the label is still on the device
     skip = forest.dtype.type(0 if skipped is None else skipped)
-    kernel(_FILE, "outofcore_list", passes.prologue + labels)(
+    pass_kernel(_FILE, "outofcore_list", passes.prologue, labels)(
         grid(n), BLOCK, pattern.indptr, n, parent, q.first, last, np.bool_(skipped is not None), skip, rows, tiles
     )
     passes.run(_FILE, "outofcore_link", labels, rows, tiles, passes.plan(tiles), parent, q.first, last)
-    kernel(_FILE, "outofcore_flatten", passes.prologue + labels)(grid(n), BLOCK, parent, n)
+    pass_kernel(_FILE, "outofcore_flatten", passes.prologue, labels)(grid(n), BLOCK, parent, n)
     if noting():
         note(host_bytes=passes.host_bytes())  # synchronizes
     return Full(n, forest.dtype, parent)
 
 
-def catalog() -> Iterator[compile_samples.Entry]:
-    """Yield (kernel file, prologue): the rows of the catalog for the kernels of this module."""
-    for number, text in enumerate(compile_samples.ALL_COLUMNS):
+def samples() -> Iterator[Handles]:
+    """Yield the kernels of this module for representative types and operators: see `catalog`."""
+    for number, columns in enumerate(compile_samples.ALL_COLUMNS):
         index, label = (INT32, INT64)[:: (1, -1)[number % 2]]
-        yield _FILE, typedefs(P=index) + text + typedefs(F=label)
+        for entry in ("outofcore_list", "outofcore_link", "outofcore_flatten"):
+            yield pass_kernel(_FILE, entry, entry_types(index, columns), typedefs(F=label))

@@ -7,7 +7,7 @@ each chunk, or, in page-locked memory, tiles are read in place, one launch for a
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import functools
 from contextlib import closing
 from typing import Any
 
@@ -16,16 +16,16 @@ import numpy as np
 
 from ....formats import TILE, AnyPattern, Array
 from ....memory.locked import locked_range, seen_by_device
-from .. import compile_samples, tuning
+from .. import tuning
 from ..arguments import arguments
 from ..columns import column_mask, column_types
-from ..kernel import kernel
+from ..kernel import Handles, Kernel, kernel
 from ..launch import BLOCK, counter, grid, multiprocessors, read_back
 from ..specialize import constants, typedefs
 from .chunks import BLOCK_TILES, Plan, layout, plan_in_place
 from .prefetch import prefetching
 
-__all__ = ["Passes", "out_of_core"]
+__all__ = ["Passes", "entry_types", "out_of_core", "pass_kernel"]
 
 _PASS_BLOCK = 256  # PASS_BLOCK of outofcore_pass.cuh
 # Blocks a multiprocessor.  32 warps wait for a tile of 300 to 500 bytes each: more than a megabyte under way, where
@@ -41,6 +41,22 @@ def out_of_core(pattern: AnyPattern) -> bool:
     return pattern.placement != "device"
 
 
+def entry_types(offset: np.dtype[Any], columns: str) -> str:
+    """Return the part of a prologue that describes the entries of a pattern.  columns: see `column_types`."""
+    return typedefs(P=offset) + columns
+
+
+@functools.lru_cache(maxsize=256)
+def pass_kernel(file: str, entry: str, entries: str, own: str) -> Kernel:
+    """entries: `entry_types`.  own: the prologue of the file."""
+    return kernel(file, entry, entries + own)
+
+
+@functools.cache
+def _blocks_kernel(words: int) -> Kernel:
+    return kernel("outofcore_blocks.cuh", "outofcore_blocks", constants(BLOCK_WORDS=words))
+
+
 class Passes:
     """The entries of one pattern, and the state for repeated passes over them.
 
@@ -50,7 +66,7 @@ class Passes:
 
     def __init__(self, pattern: AnyPattern) -> None:
         self.pattern = pattern
-        self.prologue = typedefs(P=pattern.indptr.dtype) + column_types(pattern)
+        self.prologue = entry_types(pattern.indptr.dtype, column_types(pattern))
         self.words = max(1, -(-pattern.nvals // (32 * TILE)))  # of a bitmap of tiles
         self.traffic = cupy.zeros(1, np.uint64)
         self.copied = 0
@@ -74,8 +90,7 @@ class Passes:
             return plan_in_place(-(-self.words // _BLOCK_WORDS), (marked or 0) * self._tile_bytes)
         blocks = self._layout.blocks
         counts = cupy.empty(blocks, np.uint32)
-        count = kernel("outofcore_blocks.cuh", "outofcore_blocks", constants(BLOCK_WORDS=_BLOCK_WORDS))
-        count(grid(blocks), BLOCK, tiles, self.words, blocks, counts)
+        _blocks_kernel(_BLOCK_WORDS)(grid(blocks), BLOCK, tiles, self.words, blocks, counts)
         in_blocks = read_back(counts)  # synchronizes
         each = None
         if self._address is not None:
@@ -88,7 +103,7 @@ class Passes:
 
         The kernel accepts ``PassArguments``, then `further`; its prologue is `self.prologue`, then `prologue`.
         """
-        function = kernel(file, entry, self.prologue + prologue)
+        function = pass_kernel(file, entry, self.prologue, prologue)
         pattern = self.pattern
         mask = column_mask(pattern.ncols)
         traffic = self.traffic if out_of_core(pattern) else None
@@ -124,6 +139,6 @@ def _address(array: Array) -> tuple[int | None, int]:
     return int(seen_by_device(array).data.ptr), tuning.COPY_CALL
 
 
-def catalog() -> Iterator[compile_samples.Entry]:
-    """Yield (kernel file, prologue): the rows of the catalog for the kernels of this module."""
-    yield "outofcore_blocks.cuh", constants(BLOCK_WORDS=_BLOCK_WORDS)
+def samples() -> Handles:
+    """Return the kernels of this module for representative types and operators: see `catalog`."""
+    return (_blocks_kernel(_BLOCK_WORDS),)
