@@ -3,15 +3,16 @@
     python -m benchmarks.figures            rewrite all pages
     python -m benchmarks.figures --check    print the differences, and exit with 1 if there are any
 
-A page marks a figure with a comment that names its source: the name of a result file between its date and its suffix,
-in which ``*`` matches any characters.  The figure is that of the newest file that has the row; a ``.txt`` file is read
-where there is no ``.jsonl`` file beside it.  Names of rows are compared without commas, colons and backticks.  Marks:
+A page marks a figure with a comment that names its source: the name of a result file without its suffix, in which ``*``
+matches any characters.  The figure is that of the newest file that has the row, by the date inside the file; a ``.txt``
+file is read where there is no ``.jsonl`` file beside it.  Names of rows are compared without commas, colons and
+backticks.  Marks:
 
 ``0.65<!-- nvidia-h200-speed: bfs_levels kron22 -->``
     The number before the comment.  ``@ NAME`` after the row selects the figure of a peer, or the ``median``, ``least``
     or ``most`` of the samples.
 
-``<!-- figures: nvidia-h200-more, nvidia-h200-*centrality -->``, above a table
+``<!-- figures: nvidia-h200-more, nvidia-h200-centrality -->``, above a table
     A column with a header of `FIELDS` has that property of the row that the first cell names; any other cell has the
     figure of the row ``<first cell> <header>``, and is empty without one.  A comment in the first cell takes the place
     of its text.  The lines between mark and table name the files.
@@ -112,8 +113,8 @@ def _read(path: Path) -> tuple[str, dict[str, Row]]:
         _key(what): {"value": float(value.replace(",", "")), "unit": unit}
         for what, value, unit in re.findall(r"^(\S.*?) {2,}([\d,]*\.?\d+) (\S+)", text, re.MULTILINE)
     }
-    stamp = re.match(r"[\d-]{10}T[\d:+]+", text)
-    return stamp[0] if stamp else path.name[:10], figures
+    stamp = re.search(r"\d{4}-\d\d-\d\d(?:T[\d:+]+)?", text)
+    return stamp[0] if stamp else "", figures
 
 
 class Results:
@@ -124,10 +125,8 @@ class Results:
 
     def files(self, source: str) -> list[Path]:
         """The files of a source, the newest first."""
-        days = "[0-9]" * 4 + "-[0-9][0-9]" * 2
-        found = {path.stem: path for path in self.folder.glob(f"{days}-{source}.txt")}
-        found |= {path.stem: path for path in self.folder.glob(f"{days}-{source}.jsonl")}
-        return sorted(found.values(), key=lambda path: (path.name[:10], _read(path)[0]), reverse=True)
+        found = {path.stem: path for suffix in ("txt", "jsonl") for path in self.folder.glob(f"{source}.{suffix}")}
+        return sorted(found.values(), key=lambda path: _read(path)[0], reverse=True)
 
     def find(self, sources: str, what: str) -> tuple[Path, Row] | None:
         """The newest file of some sources, separated by commas, with a row, and the row."""
@@ -137,7 +136,7 @@ class Results:
         holders = [path for path in paths if _key(what) in _read(path)[1]]
         if not holders:
             return None
-        newest = max(holders, key=lambda path: (path.name[:10], _read(path)[0]))
+        newest = max(holders, key=lambda path: _read(path)[0])
         return newest, _read(newest)[1][_key(what)]
 
     def row(self, sources: str, what: str) -> tuple[Path, Row]:

@@ -36,9 +36,10 @@ def facts(device: str) -> dict[str, Any]:
 
 
 def slug(device: str) -> str:
-    """The machine in a file name: its GPU, or its processor and cores."""
+    """The kind of machine in a file name: its GPU without memory and bus, or its processor and cores."""
     known = facts(device)
     name = known["gpu"] if device == "cuda" else f"{known['processor']} {known['cores']} cores"
+    name = re.sub(r" (\d+GB|PCIe|SXM\d?).*", "", str(name)) if device == "cuda" else name
     return re.sub(r"[^a-z0-9]+", "-", str(name).lower()).strip("-")
 
 

@@ -1,7 +1,8 @@
 """The rows of a measurement: a table for readers, and JSON lines for programs.
 
-A row is written as soon as it is measured, so that an interrupted run keeps its rows.  Both files are replaced as a
-whole, never left half-written.
+The files of a case on one kind of machine replace those of the run before; git keeps the older ones.  A row is written
+as soon as it is measured, so that an interrupted run keeps its rows.  Both files are replaced as a whole, never left
+half-written.
 """
 
 from __future__ import annotations
@@ -98,12 +99,12 @@ _TOLERATED = 0.10
 
 
 def last_results(name: str, device: str, folder: Path = RESULTS) -> tuple[str, dict[str, Any]]:
-    """The newest result file of a benchmark on this kind of machine: its name and its rows by `what`; empty if none."""
-    found = sorted(folder.glob(f"*-{machine.slug(device)}-{name}.jsonl"))
-    if not found:
+    """The result file of a case on this kind of machine: its name and its rows by `what`; empty if there is none."""
+    path = folder / f"{machine.slug(device)}-{name}.jsonl"
+    if not path.exists():
         return "", {}
-    _, *rows = [json.loads(line) for line in found[-1].read_text(encoding="utf-8").splitlines()]
-    return found[-1].name, {row["what"]: row for row in rows}
+    _, *rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    return path.name, {row["what"]: row for row in rows}
 
 
 def change(row: Row, before: Mapping[str, Any]) -> float | None:
@@ -135,12 +136,11 @@ class Report:
     """The rows of one run, in two files beside each other, and what became worse since the last run kept."""
 
     def __init__(self, name: str, device: str, folder: Path = RESULTS) -> None:
-        # Read before this run replaces a file of the same day.
+        # Read before this run replaces it.
         self._last, self._before = last_results(name, device)
         self.device = device
         self.rows: list[Row] = []
-        day = machine.facts(device)["date"].partition("T")[0]
-        self._stem = folder / f"{day}-{machine.slug(device)}-{name}"
+        self._stem = folder / f"{machine.slug(device)}-{name}"
         folder.mkdir(parents=True, exist_ok=True)
 
     def add(self, row: Row) -> None:

@@ -291,7 +291,7 @@ def test_a_run_names_what_became_worse(
     monkeypatch.setattr(report, "RESULTS", tmp_path)
     monkeypatch.setattr(report.last_results, "__defaults__", (tmp_path,))
     rows = [("time", 1.0, True), ("ratio", 8.0, False), ("steady", 2.0, True), ("new", None, True)]
-    older = tmp_path / f"2000-01-01-{machine.slug('cpu')}-try.jsonl"
+    older = tmp_path / f"{machine.slug('cpu')}-try.jsonl"
     lines = [{"what": what, "unit": "ms", "value": value, "at_most": at_most} for what, value, at_most in rows]
     older.write_text("\n".join(json.dumps(line) for line in [{"date": ""}, *lines]))
     run_now = Report("try", "cpu", tmp_path)
@@ -313,7 +313,7 @@ def test_rows_with_a_reference_program_are_compared_by_the_least(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(report.last_results, "__defaults__", (tmp_path,))
-    older = tmp_path / f"2000-01-01-{machine.slug('cpu')}-try.jsonl"
+    older = tmp_path / f"{machine.slug('cpu')}-try.jsonl"
     rows = [("busy", 9.0, 2.0), ("slow", 9.0, 2.0), ("new", 9.0, None)]
     lines = [{"what": what, "unit": "us", "value": value, "relative": relative} for what, value, relative in rows]
     older.write_text("\n".join(json.dumps(line) for line in [{"date": ""}, *lines]))

@@ -13,7 +13,7 @@ TABLE: Final = Table()
 _row = TABLE.row
 
 # Push or pull.  `python -m benchmarks.direction` fits the costs to the levels of searches, and compares the directions
-# that they choose with the faster ones: benchmarks/results/2026-11-22-amd-epyc-2-cores-direction.txt.  The fits differ
+# that they choose with the faster ones: benchmarks/results/amd-epyc-2-cores-direction.txt.  The fits differ
 # between graphs, as the ranges state; the values are those near the fits whose choices are good on all graphs.
 PROBE_COST: Final = _row("PROBE_COST", 1, "measured", "the unit: 0.3 to 1.9 ns")
 EDGE_COST: Final = _row(
@@ -52,7 +52,7 @@ SHARING: Final = _row(
 )  # fmt: skip
 
 # Products under a mask, by rows or by dot products: costs in tenths of a nanosecond on one core of an AMD EPYC, which
-# decide between the two: benchmarks/results/2026-11-24-amd-epyc-2-cores-masked-products.txt.
+# decide between the two: benchmarks/results/amd-epyc-2-cores-masked-products.txt.
 PRODUCT_COST: Final = _row(
     "PRODUCT_COST", 23, "measured", "a product of a row: 12 to 34 on uniform random and Kronecker graphs"
 )

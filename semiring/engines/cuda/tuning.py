@@ -176,7 +176,7 @@ DENSE_SHARE: Final = _row(
     "DENSE_SHARE", 32, "reasoned", "one entry in so many, or one edge in so many: a warp expects a hit in one round"
 )
 
-# Sorts of keys by a radix sort: H200, benchmarks/results/2026-11-22-nvidia-h200-around-sorts.txt.
+# Sorts of keys by a radix sort: H200, benchmarks/results/nvidia-h200-around-sorts.txt.
 RADIX_ENTRIES: Final = _row(
     "RADIX_ENTRIES", 1 << 20, "measured",
     "entries from which on the sort takes less time than CuPy's: keys of 40 bits with values, call, 2^19 202 and 200 "

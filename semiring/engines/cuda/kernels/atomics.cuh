@@ -31,7 +31,7 @@ DEVICE T load_relaxed(const T* address) {
 // A weak load of 4 or 8 bytes that the compiler neither repeats nor omits.  It may hit in L1, so its value may be as
 // old as the launch.  If all threads read one location (the root of a giant tree), L1 relieves the one slice of L2 that
 // stores it: with loads at device scope connected components of kron22 take four times as long, at block scope twice
-// (H200, benchmarks/results/2026-11-21-nvidia-h200-experiments.txt).  Concurrent writes make this a race between
+// (H200, benchmarks/results/nvidia-h200-experiments.txt).  Concurrent writes make this a race between
 // accesses of one size, in which a load returns the value of some write.  PTX allows such races (PTX ISA, memory
 // consistency model; Lustig, Sahasrabuddhe, Giroux, "A Formal Analysis of the NVIDIA PTX Memory Consistency Model",
 // ASPLOS 2019).  Every caller states why any such value is correct.

@@ -82,7 +82,7 @@ extern "C" __global__ void ewise_bounds(i64 nrows, i64 na, const P* a_indptr, co
 // Blocks of a multiprocessor that registers are limited for.  H200, kernels of two kron22 graphs: counting with 8, 10 and 12
 // blocks 0.81, 0.78 and 0.76 ms; writing a union of float32 with 8, 10 and 12 blocks 1.41, 1.40 and 1.42 ms, of iso-valued
 // ones 0.99, 0.99 and 0.92, with 10 blocks and 8 rounds (WRITE_ROUNDS) instead of 4 1.36 and 0.90
-// (benchmarks/results/2026-11-22-nvidia-h200-around-tiles.txt).
+// (benchmarks/results/nvidia-h200-around-tiles.txt).
 constexpr int MERGE_RESIDENT = 8;
 constexpr int COUNT_RESIDENT = sizeof(I) == 4 ? 12 : 8;
 constexpr int WRITE_RESIDENT = sizeof(A) + sizeof(B) + sizeof(I) <= 12 ? 10 : 6;

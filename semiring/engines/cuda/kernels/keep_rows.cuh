@@ -29,7 +29,7 @@ struct KeepArguments {
 
 // Blocks of a multiprocessor that registers of the kernels are limited for.  H200, select_count of kron22 in float32:
 // 6 blocks 0.300 ms for tril and 0.155 for valuegt, 8 blocks 0.263 and 0.163
-// (benchmarks/results/2026-11-22-nvidia-h200-around-tiles.txt).
+// (benchmarks/results/nvidia-h200-around-tiles.txt).
 constexpr int KEEP_RESIDENT = sizeof(I) + sizeof(V) <= 8 ? 8 : 5;
 
 // Returns in lane r the word of marks of the warp's round r.  admit(x, i, j) returns whether the entry at (i, j) with the

@@ -15,7 +15,7 @@ constexpr u64 TILE_SUM = u64(1) << 62;    // the word holds the sum of its tile
 constexpr u64 PREFIX_SUM = u64(2) << 62;  // the word holds the sum of its tile and of all before
 constexpr u64 SUM_BITS = TILE_SUM - 1;
 // Words that a lane reads at once.  H200, calls of ewise_add of two kron22 graphs and of select tril: 2 words 2.71 and
-// 1.15 ms, 8 words 3.06 and 1.31, 16 words 3.82 and 1.80 (benchmarks/results/2026-11-22-nvidia-h200-around.txt): reads of
+// 1.15 ms, 8 words 3.06 and 1.31, 16 words 3.82 and 1.80 (benchmarks/results/nvidia-h200-around-first.txt): reads of
 // words that tiles under way still write delay these writes.
 constexpr int LOOKBACK_WORDS = 2;
 constexpr u32 WAIT_NS = 200;  // between two reads of a word that is still 0
