@@ -14,7 +14,8 @@ backticks.  Marks:
 
 ``<!-- figures: nvidia-h200-more, nvidia-h200-centrality -->``, above a table
     A column with a header of `FIELDS` has that property of the row that the first cell names; any other cell has the
-    figure of the row ``<first cell> <header>``, and is empty without one.  A comment in the first cell takes the place
+    figure of the row ``<first cell> <header>``, and is empty without one.  After a header that ends with ``, times as
+    fast`` it has the time of the fastest peer over ours.  A comment in the first cell takes the place
     of its text.  The lines between mark and table name the files.
 
 ``<!-- lines: amd-epyc-2-cores-demo, from "bfs_levels" to "ms:" -->``, above a ``text`` block
@@ -82,6 +83,15 @@ def _peers(row: Row) -> str:
     return ", ".join(texts)
 
 
+def _ratios(row: Row) -> dict[str, float]:
+    """How many times our figure each peer with the same unit takes, by the name to show."""
+    return {
+        f"{peer['name']}{' (recorded)' if peer['recorded'] else ''}": peer["value"] / row["value"]
+        for peer in row.get("peers", ())
+        if peer["unit"] == row["unit"]
+    }
+
+
 def _spread(row: Row) -> str:
     samples = row.get("samples")
     return f"{number(min(samples))} to {number(max(samples))}" if samples else ""
@@ -94,7 +104,9 @@ FIELDS: Mapping[str, Callable[[Row], str]] = {
     "target": _target,
     "verdict": _verdict,
     "compared with": _peers,
+    "times as fast as": lambda row: ", ".join(f"{name} {number(ratio)}" for name, ratio in _ratios(row).items()),
 }
+_FASTEST = ", times as fast"
 _SAMPLES: Mapping[str, Callable[[Any], float]] = {"median": statistics.median, "least": min, "most": max}
 
 
@@ -109,12 +121,34 @@ def _read(path: Path) -> tuple[str, dict[str, Row]]:
     if path.suffix == ".jsonl":
         facts, *rows = map(json.loads, text.splitlines())
         return facts["date"], {_key(row["what"]): row for row in rows if row["value"] is not None}
-    figures: dict[str, Row] = {
-        _key(what): {"value": float(value.replace(",", "")), "unit": unit}
-        for what, value, unit in re.findall(r"^(\S.*?) {2,}([\d,]*\.?\d+) (\S+)", text, re.MULTILINE)
-    }
+    figures = {_key(row["what"]): row for line in text.splitlines() if (row := _row_of(line)) is not None}
     stamp = re.search(r"\d{4}-\d\d-\d\d(?:T[\d:+]+)?", text)
     return stamp[0] if stamp else "", figures
+
+
+_ROW = re.compile(r"(\S.*?) {2,}([\d,]*\.?\d+) (\S+(?: \S+)*)(?: {2,}(.*))?")
+_BOUND = re.compile(r"([<>])= ([\d.e+]+)")
+_PEER = re.compile(r"(.+?) ([\d.e+]+) (\S+)( \(recorded\))?(?: = .*)?")
+
+
+def _row_of(line: str) -> dict[str, Any] | None:
+    """The row of a line of a `.txt` file, as `report` writes it; None for another line."""
+    if (found := _ROW.match(line)) is None:
+        return None
+    row: dict[str, Any] = {"what": found[1], "value": float(found[2].replace(",", "")), "unit": found[3]}
+    for cell in re.split(r" {2,}", found[4] or ""):
+        if bound := _BOUND.fullmatch(cell):
+            row |= {"bound": float(bound[2]), "at_most": bound[1] == "<"}
+        elif cell in ("pass", "FAIL"):
+            row["passed"] = cell == "pass"
+        else:
+            peers = [_PEER.fullmatch(part) for part in cell.split("; ")]
+            row["peers"] = [
+                {"name": peer[1], "value": float(peer[2]), "unit": peer[3], "recorded": bool(peer[4])}
+                for peer in peers
+                if peer is not None
+            ]
+    return row
 
 
 class Results:
@@ -177,13 +211,18 @@ def _table(results: Results, mark: re.Match[str]) -> str:
         cells, what = [first], hidden[1] if (hidden := _HIDDEN.search(first)) else first
         for name in headers:
             field = FIELDS.get(name)
-            found = results.find(sources, f"{what} {name}") if field is None else results.row(sources, what)
+            header = name.removesuffix(_FASTEST)
+            found = results.find(sources, f"{what} {header}") if field is None else results.row(sources, what)
             if found is None:
                 cells.append("")
                 continue
             path, row = found
             used.add(path)
-            cells.append(field(row) if field else number(row["value"]))
+            if header != name:
+                ratios = _ratios(row).values()
+                cells.append(number(min(ratios)) if ratios else "")
+            else:
+                cells.append(field(row) if field else number(row["value"]))
         if not any(cells[1:]):
             raise FigureError(f"no file of {sources} has a figure of {_key(what)!r}")
         filled.append("| " + " | ".join(cells) + " |")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
@@ -30,13 +32,30 @@ def results(tmp_path: Path) -> Results:
     write(tmp_path, "gpu-speed", "2026-01-02T10:00:00", [search, row("gone", None)])
     write(tmp_path, "gpu-first-speed", "2026-01-01T10:00:00", [row("search, kron8", 5.0), row("gone", 3.0)])
     write(tmp_path, "gpu-more", "2026-01-02T11:00:00", [row("search kron9", 1234.5)])
-    report = "2026-01-03T00:00:00+00:00\n\nwhat          measured\nsearch kron9  0.5001 ms   other 3 ms\n  note\n"
+    report = (
+        "2026-01-03T00:00:00+00:00\n\nwhat          measured\nsearch kron9  0.5001 ms   other 3 ms\n  note\n"
+        "mxv kron9  2 ms  <= 1.5  FAIL  older 3 ms (recorded) = 1.50 x ours; other 5 ms = 2.50 x ours\n"
+    )
     (tmp_path / "cpu-demo.txt").write_text(report)
     return Results(tmp_path)
 
 
 def test_the_pages_have_the_figures_of_the_result_files() -> None:
     assert figures.main(["--check"]) == 0, "run `python -m benchmarks.figures`"
+
+
+def test_every_result_file_is_named() -> None:
+    """A file that no page or comment names is deleted: git keeps it."""
+    sources = [
+        *figures.pages(),
+        *(figures.ROOT / "semiring").rglob("*.cuh"),
+        *(figures.ROOT / "semiring").rglob("*.py"),
+    ]
+    names = {name for path in sources for name in re.findall(r"[a-z0-9*]+(?:-[a-z0-9*]+)+", path.read_text("utf-8"))}
+    patterns = [name for name in names if "*" in name]
+    stems = {path.stem for path in figures.RESULTS.iterdir()}
+    unnamed = [stem for stem in stems - names if not any(fnmatch(stem, pattern) for pattern in patterns)]
+    assert not unnamed, f"delete {sorted(unnamed)}"
 
 
 def test_main_tables_are_marked() -> None:
@@ -70,6 +89,15 @@ def test_a_table_is_filled(results: Results) -> None:
     expected = f"<!-- figures: gpu-speed -->\nFrom `benchmarks/results/`: `gpu-speed.txt`.\n\n{filled}\n"
     assert rewritten(page.format(table.format("9 ms | | | | ")), results) == expected
     assert rewritten(expected, results) == expected
+
+
+def test_a_row_of_a_text_has_target_and_peers(results: Results) -> None:
+    header = "| | measured | target | verdict | times as fast as |\n|---|---|---|---|---|"
+    page = f"<!-- figures: cpu-demo -->\n\n{header}\n| mxv kron9 | |\n"
+    cells = "2 ms | at most 1.5 ms | missed | older (recorded) 1.5, other 2.5"
+    assert f"\n| mxv kron9 | {cells} |\n" in rewritten(page, results)
+    page = "<!-- figures: cpu-demo -->\n\n| | kron9 | kron9, times as fast |\n|---|---|---|\n| mxv | | |\n"
+    assert "\n| mxv | 2 | 1.5 |\n" in rewritten(page, results)
 
 
 def test_cells_of_a_table_by_row_and_header(results: Results) -> None:
