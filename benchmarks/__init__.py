@@ -1,1 +1,1 @@
-"""Measurements: `benchmarks.speed` for the targets of the project, `benchmarks.ops` for single operations."""
+"""Measurements: ``python -m benchmarks CASE``; `benchmarks.case` describes what a case declares."""

@@ -119,11 +119,11 @@ def _read(path: Path) -> tuple[str, dict[str, Row]]:
     """When a result file was written, as text that sorts, and its rows."""
     text = path.read_text(encoding="utf-8")
     if path.suffix == ".jsonl":
-        facts, *rows = map(json.loads, text.splitlines())
-        return facts["date"], {_key(row["what"]): row for row in rows if row["value"] is not None}
-    figures = {_key(row["what"]): row for line in text.splitlines() if (row := _row_of(line)) is not None}
+        facts, *lines = map(json.loads, text.splitlines())
+        return facts["date"], {_key(row["what"]): row for row in lines if row["value"] is not None}
+    rows = [row for line in text.splitlines() if (row := _row_of(line)) is not None]
     stamp = re.search(r"\d{4}-\d\d-\d\d(?:T[\d:+]+)?", text)
-    return stamp[0] if stamp else "", figures
+    return stamp[0] if stamp else "", {_key(row["what"]): row for row in rows}
 
 
 _ROW = re.compile(r"(\S.*?) {2,}([\d,]*\.?\d+) (\S+(?: \S+)*)(?: {2,}(.*))?")

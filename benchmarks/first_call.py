@@ -1,4 +1,4 @@
-"""The first search of a process, from the start of Python to the levels: run by `benchmarks.speed` in a new process.
+"""The first search of a process, from the start of Python to the levels: run by the case ``speed`` in a new process.
 
     python -m benchmarks.first_call GRAPH DEVICE SOURCE STARTED LEVELS
 

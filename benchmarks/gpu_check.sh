@@ -63,29 +63,29 @@ for wanted in ${*:-tests large memcheck racecheck speed}; do
             stage 300 40 "$PYTHON" -m pytest --engine=cuda -q -rfE --tb=short --timeout=120 \
                 -p no:cacheprovider -p no:benchmark --numprocesses 8 --dist worksteal
             ;;
-        large) stage 90 15 "$PYTHON" -m benchmarks.verify_large --device cuda ;;
-        products) stage 120 30 "$PYTHON" -m benchmarks.verify_products --device cuda ;;
+        large) stage 90 15 "$PYTHON" -m benchmarks verify-large --device cuda ;;
+        products) stage 120 30 "$PYTHON" -m benchmarks verify-products --device cuda ;;
         memcheck | racecheck | synccheck | initcheck)
             # CuPy's own kernels are left out: its scan for nonzero elements draws warnings that are not ours to mend.
             stage 110 15 "$(sanitizer)" --tool "$name" --error-exitcode 9 --print-limit 20 \
                 --kernel-name-exclude kernel_substring=cupy_ "$PYTHON" -m benchmarks.sanitize
             ;;
-        speed) stage 130 40 "$PYTHON" -m benchmarks.speed --device cuda --out "$OUT" ;;
-        more) stage 280 60 "$PYTHON" -m benchmarks.speed --device cuda --more --out "$OUT" ;;
+        speed) stage 130 40 "$PYTHON" -m benchmarks speed --device cuda --out "$OUT" ;;
+        more) stage 280 60 "$PYTHON" -m benchmarks more --device cuda --out "$OUT" ;;
         compression)
-            stage 150 60 "$PYTHON" -m benchmarks.compression --device cuda --out "$OUT" \
+            stage 150 60 "$PYTHON" -m benchmarks compression --device cuda --out "$OUT" \
                 ${DATA:+--web "$DATA/law"}
             ;;
-        larger) stage 420 90 "$PYTHON" -m benchmarks.larger --out "$OUT" ;;
-        loading) stage 120 60 "$PYTHON" -m benchmarks.loading --device cuda --out "$OUT" ;;
+        larger) stage 420 90 "$PYTHON" -m benchmarks larger --out "$OUT" ;;
+        loading) stage 120 60 "$PYTHON" -m benchmarks loading --device cuda --out "$OUT" ;;
         ordering)
-            stage 240 120 "$PYTHON" -m benchmarks.ordering --device cuda --out "$OUT" ${DATA:+--data "$DATA"}
+            stage 240 120 "$PYTHON" -m benchmarks ordering --device cuda --out "$OUT" ${DATA:+--data "$DATA"}
             ;;
         forms)
-            stage 180 30 "$PYTHON" -m benchmarks.verify_large --device cuda --graphs star200000000 --sources 2 \
+            stage 180 30 "$PYTHON" -m benchmarks verify-large --device cuda --graphs star200000000 --sources 2 \
                 --forms plain varint packed --placements device pinned host --budget "5.8 GB"
             ;;
-        ops) stage 150 60 "$PYTHON" -m benchmarks.ops --device cuda --out "$OUT" ;;
+        ops) stage 150 60 "$PYTHON" -m benchmarks ops --device cuda --out "$OUT" ;;
     esac
 done
 echo

@@ -5,11 +5,9 @@ from __future__ import annotations
 import importlib
 import json
 import pkgutil
-import sys
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -17,25 +15,17 @@ import pytest
 
 import benchmarks
 import semiring as sr
-from benchmarks import (
-    arguments,
-    checks,
+from benchmarks import __main__ as program
+from benchmarks import case, checks, graphs, machine, report, social
+from benchmarks.cases import (
     compiling,
-    compression,
     direction,
-    graphs,
     grids,
     host_time,
     importing,
     larger,
-    loading,
-    machine,
     more,
-    ordering,
-    report,
-    sanitize,
     small_calls,
-    social,
     verify_large,
     verify_products,
 )
@@ -53,10 +43,10 @@ def device(engine: str) -> str:
     return "cuda" if engine == "cuda" else "cpu"
 
 
-def run(program: ModuleType, arguments: list[str], device: str, folder: Path, monkeypatch: Any) -> None:
-    """The program as called from a shell; its exit code is 0."""
-    monkeypatch.setattr(sys, "argv", ["program", "--device", device, "--out", str(folder), *arguments])
-    assert program.main() == 0
+def run(name: str, arguments: list[str], device: str, folder: Path) -> None:
+    """The case as called from a shell; its exit code is 0."""
+    chosen = [] if hasattr(case.module(name), "DEVICE") else ["--device", device]
+    assert program.main([name, *chosen, "--out", str(folder), *arguments]) == 0
 
 
 def rows_of(folder: Path) -> dict[str, dict[str, Any]]:
@@ -73,8 +63,7 @@ def test_small_calls_beside_suitesparse(tmp_path: Path, engine: str, monkeypatch
         pytest.skip("measures the CPU engine")
     monkeypatch.setattr(small_calls, "_TURNS", 2)
     monkeypatch.setattr(small_calls, "_CALLS", 2)
-    monkeypatch.setattr(sys, "argv", ["program", "--out", str(tmp_path), "--only", "v"])
-    small_calls.main()  # its exit code is a verdict on the times
+    program.main(["small-calls", "--out", str(tmp_path), "--only", "v"])  # its exit code is a verdict on the times
     rows = rows_of(tmp_path)
     assert {"mxv", "mxv under a mask", "v + w, sparse", "y(m) << A.mxv(x)"} <= rows.keys()
     assert all(row["value"] > 0 for row in rows.values())
@@ -131,8 +120,7 @@ def test_wrong_distances_are_refused(A: sr.Matrix, change: int) -> None:
 
 def test_other_algorithms_are_measured(device: str, tmp_path: Path) -> None:
     """Every algorithm on a graph; the page's table by graph has a row for each."""
-    with sr.use(device):
-        assert more.run_more(device, ["kron6"], 2, tmp_path) == 0
+    run("more", ["--graphs", "kron6", "--sources", "2"], device, tmp_path)
     page = (
         (Path(benchmarks.__path__[0]).parent / "docs" / "performance.md").read_text(encoding="utf-8").replace("`", "")
     )
@@ -185,17 +173,25 @@ def test_a_report_of_nothing_has_failed(tmp_path: Path, capsys: pytest.CaptureFi
     assert not list(tmp_path.iterdir())
 
 
-def test_a_row_that_there_is_not_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    def search(_: Any) -> None:
-        raise AssertionError("was not requested")
+def test_every_case_is_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert program.main(["--list"]) == 0
+    lines = capsys.readouterr().out.splitlines()[2:]
+    assert [line.split()[0] for line in lines] == sorted(
+        path.stem.replace("_", "-") for path in case.FOLDER.glob("[a-z]*.py")
+    )
+    assert all(len(line.split()) > 4 for line in lines), "a case has no docstring"
 
+
+def test_unknown_cases_and_rows_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="did you mean speed"):
+        program.main(["sped"])
     with pytest.raises(SystemExit):
-        arguments.parser("try", "About.\nMore.", rows=(search,)).parse_args(["--rows", "serach"])
+        program.main(["speed", "--rows", "serach"])
     assert "choose from" in capsys.readouterr().err
 
 
 def test_every_kernel_is_listed() -> None:
-    names = sanitize.entries()
+    names = importlib.import_module("benchmarks.sanitize.__main__").entries()
     assert "closure_level.cuh:closure_grid" in names
     assert not [name for name in names if "__" in name]
 
@@ -212,18 +208,18 @@ def test_a_social_graph_is_the_same_in_any_number_of_parts() -> None:
 
 @pytest.mark.costly
 @pytest.mark.parametrize(
-    ("program", "arguments", "rows"),
+    ("name", "arguments", "rows"),
     [
-        (compression, ["--scale", "8", "--sources", "2"], ["size of kron8, packed", "decoding kron8, varint"]),
-        (loading, ["--graph", "kron7"], ["reading by threads, warm", "opening kron7, packed, pinned"]),
-        (ordering, ["--graphs", "grid6x7", "--sources", "2"], ["grid6x7 rcm packed bfs_levels"]),
+        ("compression", ["--scale", "8", "--sources", "2"], ["size of kron8, packed", "decoding kron8, varint"]),
+        ("loading", ["--graph", "kron7"], ["reading by threads, warm", "opening kron7, packed, pinned"]),
+        ("ordering", ["--graphs", "grid6x7", "--sources", "2"], ["grid6x7 rcm packed bfs_levels"]),
     ],
     ids=["compression", "loading", "ordering"],
 )
 def test_a_program_runs_on_a_small_graph(
-    program: ModuleType, arguments: list[str], rows: list[str], device: str, tmp_path: Path, monkeypatch: Any
+    name: str, arguments: list[str], rows: list[str], device: str, tmp_path: Path
 ) -> None:
-    run(program, arguments, device, tmp_path, monkeypatch)
+    run(name, arguments, device, tmp_path)
     found = rows_of(tmp_path)
     for row in rows:
         assert row in found, f"there is no row {row!r}"
@@ -231,7 +227,7 @@ def test_a_program_runs_on_a_small_graph(
 
 def test_an_import_is_timed_in_new_processes(tmp_path: Path, monkeypatch: Any) -> None:
     monkeypatch.setattr(importing, "_MOST_MS", 60_000)  # a busy machine is slow, which is no failure here
-    run(importing, ["--runs", "2"], "cpu", tmp_path, monkeypatch)
+    run("importing", ["--runs", "2"], "cpu", tmp_path)
     row = rows_of(tmp_path)["import semiring, beyond NumPy"]
     assert len(row["samples"]) == 2
     assert min(row["samples"]) > 0
@@ -241,18 +237,18 @@ def test_the_texts_of_kernels_are_measured(tmp_path: Path, monkeypatch: Any) -> 
     pytest.importorskip("cupy", reason="CuPy brings NVRTC")
     monkeypatch.setattr(compiling, "_FILES", ("mxv_pull.cuh",))
     monkeypatch.setattr(compiling, "RUNS", 1)
-    run(compiling, ["--rows", "texts"], "cpu", tmp_path, monkeypatch)
+    run("compiling", ["--rows", "texts"], "cpu", tmp_path)
     lines = [int(row["note"].partition(" ")[0]) for name, row in rows_of(tmp_path).items() if "mxv_pull" in name]
     assert len(lines) == 2
     assert lines[0] < lines[1], "uncompressed columns need no decoder"
 
 
 @pytest.mark.wide
-def test_a_graph_runs_in_host_memory(device: str, tmp_path: Path, monkeypatch: Any) -> None:
+def test_a_graph_runs_in_host_memory(device: str, tmp_path: Path) -> None:
     # Other algorithms would be compiled for this test alone, where that takes seconds.
     algorithms = ["bfs_parents"] if device == "cpu" else list(larger.ALGORITHMS)
     small = ["--vertices", "300", "--draws", "2000", "--sources", "1", "--budget", "4 GB", "--skip-baseline"]
-    run(larger, [*small, "--algorithms", *algorithms], device, tmp_path, monkeypatch)
+    run("larger", [*small, "--algorithms", *algorithms], device, tmp_path)
     found = {" ".join(what.split()[:3]) for what in rows_of(tmp_path)}
     placed = {(place, form) for form, places in larger.FORMS for place in places if place != "copied"}
     assert {f"bfs_parents, {place}, {form}," for place, form in placed} <= found
@@ -327,8 +323,8 @@ def test_rows_with_a_reference_program_are_compared_by_the_least(
     assert "WORSE  slow: best 3 x the reference program, was 2 (50% worse)" in printed
 
 
-def test_host_time_measures_and_profiles(device: str, tmp_path: Path, monkeypatch: Any, capsys: Any) -> None:
-    run(host_time, ["--calls", "apply", "--profile", "apply"], "cpu", tmp_path, monkeypatch)
+def test_host_time_measures_and_profiles(tmp_path: Path, capsys: Any) -> None:
+    run("host-time", ["--calls", "apply", "--profile", "apply"], "cpu", tmp_path)
     bare, row = rows_of(tmp_path).values()
     assert (bare["what"], row["what"]) == ("bare NumPy program", "apply")
     assert 0 < row["value"] < 1e5
@@ -366,8 +362,8 @@ def test_calls_take_turns() -> None:
     assert times["a"].kernels == []
 
 
-def test_costs_of_directions_are_measured(tmp_path: Path, monkeypatch: Any) -> None:
-    run(direction, ["--graphs", "kron11", "--sources", "1", "--runs", "2"], "cpu", tmp_path, monkeypatch)
+def test_costs_of_directions_are_measured(tmp_path: Path) -> None:
+    run("direction", ["--graphs", "kron11", "--sources", "1", "--runs", "2"], "cpu", tmp_path)
     found = rows_of(tmp_path)
     assert found["a probe, all graphs"]["value"] > 0
     assert set(found["a probe, kron11"]["facts"]) == {"EDGE_COST", "FRONTIER_ROW_COST", "ROW_COST", "WORD_COST"}
@@ -392,11 +388,10 @@ def test_costs_are_fitted_and_judged() -> None:
 
 
 def test_large_products_are_verified(device: str, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
-    given = ["program", "--device", device, "--entries", "1e5", "--methods", "auto"]
-    monkeypatch.setattr(sys, "argv", given)
-    assert verify_products.main() == 0
+    given = ["verify-products", "--device", device, "--entries", "1e5", "--methods", "auto"]
+    assert program.main(given) == 0
     monkeypatch.setattr(verify_products.Fan, "product", lambda fan, method: fan.A.mxm(fan.B, "plus_first"))
-    assert verify_products.main() == 1
+    assert program.main(given) == 1
     assert "the sums of rows differ" in capsys.readouterr().err
 
 

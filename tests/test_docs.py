@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 import semiring as sr
+from benchmarks import case
 from semiring import exceptions
 from semiring.renamed import NAMES
 from tests.test_examples import SHELL
@@ -36,6 +37,7 @@ WRITTEN = ("docs/_build", "docs/api", "/.venv")
 # Folders of the project: what begins with one of them is a path, from the root or from the package.
 TOP = tuple(path.name for path in (*ROOT.iterdir(), *(ROOT / "semiring").iterdir()) if path.is_dir())
 MODULE = re.compile(r"(?:python3?|python) -m ((?:benchmarks|tests|semiring)[\w.]*)")
+CASE = re.compile(r"-m benchmarks ([a-z][\w-]*)")
 SCRIPT = re.compile(r"^(?:\.venv/bin/python |python3? )?((?:run\.py|benchmarks/|\.ci/)\S*)", re.MULTILINE)
 
 
@@ -264,6 +266,7 @@ def test_commands_exist(page: Path) -> None:
     absent = [name for name in modules if not exists(name.replace(".", "/") + ".py") and not exists(package(name))]
     scripts = {word for block in SHELL.findall(text) for word in SCRIPT.findall(block)}
     assert not absent
+    assert set(CASE.findall(text)) <= case.names().keys()
     assert not [script for script in scripts if not (ROOT / script).exists()]
 
 
@@ -281,6 +284,7 @@ def test_the_checks_report_what_is_missing() -> None:
     assert resolves(".io.read")
     assert MODULE.findall("`python -m benchmarks.sped --more`") == ["benchmarks.sped"]
     assert not exists(package("benchmarks.sped"))
+    assert CASE.findall("`python -m benchmarks sped --more`") == ["sped"]
     assert sum(len(paths_of(page.read_text(encoding="utf-8"))) for page in PAGES) > 20
 
 

@@ -1,6 +1,6 @@
 """`import semiring` loads NumPy, no other library, no engine, and few modules.
 
-How long it takes is measured by ``python -m benchmarks.importing``: a test that reads a clock fails on a busy machine.
+How long it takes is measured by ``python -m benchmarks importing``: a test that reads a clock fails on a busy machine.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """When NetworkX's automatic dispatch uses the backend: where it is expected to take less time, compilation included.
 
 The one place of the rule.  ``measured.csv`` has the milliseconds of NetworkX and of the backend, for each function at
-several sizes, as `benchmarks.networkx_costs` measured them on two cores; a size is the nodes and edges together.  A
+several sizes, as ``benchmarks networkx-costs`` measured them on two cores; a size is the nodes and edges together.  A
 function has a row for each set of parameters that change how much it computes: ``triangles`` of all nodes is one,
 ``triangles nodes`` of one node is another.  What has no row is faster in NetworkX.  Between and beyond the sizes costs
 are powers of the size.

@@ -12,7 +12,7 @@ __all__ = ["COSTS", "COUNTED_SHARE", "TABLE"]
 TABLE: Final = Table()
 _row = TABLE.row
 
-# Push or pull.  `python -m benchmarks.direction` fits the costs to the levels of searches, and compares the directions
+# Push or pull.  `python -m benchmarks direction` fits the costs to the levels of searches, and compares the directions
 # that they choose with the faster ones: benchmarks/results/amd-epyc-2-cores-direction.txt.  The fits differ
 # between graphs, as the ranges state; the values are those near the fits whose choices are good on all graphs.
 PROBE_COST: Final = _row("PROBE_COST", 1, "measured", "the unit: 0.3 to 1.9 ns")

@@ -2,7 +2,7 @@
 
 A proof is a function of a `Case` that calls algorithms and raises AssertionError if a result is wrong.  `proves` lists
 it for the functions that it proves, with the size up to which it is used.  `tests/algorithms/test_proofs.py` runs all
-of them on all graphs with known results; `benchmarks.verify_algorithms` runs those by property on large graphs.
+of them on all graphs with known results; ``benchmarks verify-algorithms`` runs those by property on large graphs.
 """
 
 from __future__ import annotations

@@ -1,1 +1,0 @@
-"""Algorithms against other programs: one program for each family."""
