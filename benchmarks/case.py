@@ -3,7 +3,8 @@
 Each module of `benchmarks.cases` is a case, named like the module with hyphens.  It declares
 
 - its docstring: the first line is what ``--list`` prints;
-- ``main(run)``, which measures, verifies and reports; a result other than None is the exit code;
+- ``main(run)``, which measures, verifies and reports; the exit code is 1 if a target is missed or there is no row,
+  unless it returns another one;
 - ``OPTIONS``, if it has any: ``{name: (default, help)}`` or ``(default, help, choices)``.  A default for each device is
   a dict by device; a tuple is a list of values; False is a switch;
 - ``ROWS``, if parts of it can be selected by ``--rows``: functions, of what ``run.rows`` passes to them;
@@ -145,7 +146,6 @@ def run(name: str, arguments: Sequence[str]) -> int:
     this = Run(name, device, options, options.out)
     with sr.use(device):
         code = case.main(this)
-    if "report" in vars(this):
+    if code is None or "report" in vars(this):
         this.report.close()
-        return int(this.report.failed if code is None else code)
-    return int(code or 0)
+    return int(this.report.failed if code is None else code)

@@ -4,7 +4,7 @@
 #   benchmarks/gpu_check.sh                       tests large memcheck racecheck speed: within thirteen minutes
 #   benchmarks/gpu_check.sh tests=300 more        some stages, with another limit in seconds
 #
-# Stages: tests large products memcheck racecheck synccheck initcheck speed more ops, and for compressed graphs and graphs
+# Stages: tests large products memcheck racecheck synccheck initcheck speed more many, and for compressed graphs and graphs
 # larger than memory: compression larger loading ordering forms. Logs and results go to $OUT (default: out/gpu-check): a
 # log a stage, summary.txt, and the result files. Ends with 1 if a stage failed. Graphs that are read come from $DATA;
 # without it ordering and compression make their own.
@@ -43,7 +43,7 @@ sanitizer() {
     echo compute-sanitizer
 }
 
-known=" tests large products memcheck racecheck synccheck initcheck speed more ops compression larger loading ordering forms "
+known=" tests large products memcheck racecheck synccheck initcheck speed more many compression larger loading ordering forms "
 for wanted in ${*:-tests large memcheck racecheck speed}; do
     case $known in
         *" ${wanted%%=*} "*) ;;
@@ -85,7 +85,7 @@ for wanted in ${*:-tests large memcheck racecheck speed}; do
             stage 180 30 "$PYTHON" -m benchmarks verify-large --device cuda --graphs star200000000 --sources 2 \
                 --forms plain varint packed --placements device pinned host --budget "5.8 GB"
             ;;
-        ops) stage 150 60 "$PYTHON" -m benchmarks ops --device cuda --out "$OUT" ;;
+        many) stage 150 60 "$PYTHON" -m benchmarks many-sources --device cuda --out "$OUT" ;;
     esac
 done
 echo

@@ -76,7 +76,7 @@ def _ranks(graph: Any) -> Any:
 OPTIONS = {"shape": ("", "rows and columns of the grid, as 2x1"), "calls": (300, "of a series")}
 
 
-def main(run: Run) -> None:
+def main(run: Run) -> int:
     """Print the table."""
     rows, _, cols = run.options.shape.partition("x")
     grid = Grid(shape=(int(rows), int(cols)) if cols else None, device=run.device)
@@ -111,3 +111,4 @@ def main(run: Run) -> None:
     }
     for name, (function, steps, count) in operations.items():
         show(name, shortest(function, count) / steps)
+    return 0

@@ -113,7 +113,7 @@ OPTIONS = {
 }
 
 
-def main(run: Run) -> None:
+def main(run: Run) -> int:
     """Print the table."""
     A = sr.random.kronecker(run.options.scale, 16, seed=1)
     print(describe("cpu"))
@@ -139,3 +139,4 @@ def main(run: Run) -> None:
                 f"{name:26}{grid:>7}{calls:13.0f}{messages:10}{mean:13.0f}{most:10}{first:12.0f}{expected:>10}",
                 flush=True,
             )
+    return 0
