@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import semiring as sr
@@ -26,7 +27,7 @@ OURS: dict[str, Callable[[sr.Matrix], Any]] = {
     "triangles": al.triangles,
     "edge_triangles": lambda A: al.edge_triangles(A).wait(),
     "clustering": al.clustering,
-    "lcc": al.lcc,
+    "lcc": partial(al.clustering, method="graphalytics"),
     "transitivity": al.transitivity,
     "triangle_centrality": al.triangle_centrality,
     "core_numbers": al.core_numbers,

@@ -27,7 +27,7 @@ al = sr.algorithms
 
 OPTIONS = options("kron16", "roads")
 OURS: dict[str, Callable[[sr.Matrix], Any]] = {
-    "cdlp": lambda A: al.cdlp(A).wait(),
+    "cdlp": lambda A: al.label_propagation(A, method="synchronous").wait(),
     "label_propagation": lambda A: al.label_propagation(A).wait(),
     "louvain": al.louvain,
     "leiden": al.leiden,

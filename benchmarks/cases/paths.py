@@ -31,7 +31,7 @@ al = sr.algorithms
 OPTIONS = options("kron16", "roads", "grid1000x1000", "grid100x100x100", "path1000000")
 OURS: dict[str, Callable[[sr.Matrix, int], Any]] = {
     "sssp": lambda A, s: al.sssp(A, s).wait(),
-    "sssp_parents": lambda A, s: al.sssp_parents(A, s).parent.wait(),
+    "sssp_parents": lambda A, s: al.sssp_parents(A, s).wait(),
     "bfs_levels": lambda A, s: al.bfs_levels(A, s).wait(),
     "widest_paths": lambda A, s: al.widest_paths(A, s).wait(),
     "bfs_levels_of_many": lambda A, s: al.bfs_levels(A, several(A, s, MANY)).wait(),

@@ -57,7 +57,7 @@ def functions(A: sr.Matrix, *, alone: bool) -> Functions:
         "independent set": {"ours": Contender(lambda _: al.maximal_independent_set(A), independent)},
         "coloring": {"ours": Contender(lambda _: al.coloring(A), colors)},
         "maximal matching": {"ours": Contender(lambda _: al.maximal_matching(A), maximal)},
-        "heavy matching": {"ours": Contender(lambda _: al.maximal_matching(A, weighted=True), maximal)},
+        "heavy matching": {"ours": Contender(lambda _: al.maximal_matching(A, weight=True), maximal)},
         "bipartite matching": {"ours": matching(lambda: al.maximum_bipartite_matching(A), lambda M: M.nvals)},
         "flow": {"ours": flow(lambda: al.maximum_flow(A, source, target), lambda f: float(f.value))},
     }
