@@ -50,15 +50,15 @@ def messages(grid: Grid) -> dict[str, Any]:
     }
 
 
-def pieces(grid: Grid) -> dict[str, Any]:
+def segments(grid: Grid) -> dict[str, Any]:
     """Return vectors as they are sent, by their description."""
     from semiring.distributed.vector_messages import encoded
 
     few = Vector.from_coo([3, 50], 1.5, size=64, device=grid.local)
     some = Vector.from_dense(np.arange(64.0), device=grid.local)
     return {
-        "a piece with 2 entries": encoded(few.store, grid.comm),
-        "a piece with 64 entries": encoded(some.store, grid.comm),
+        "a segment with 2 entries": encoded(few.store, grid.comm),
+        "a segment with 64 entries": encoded(some.store, grid.comm),
     }
 
 
@@ -89,9 +89,9 @@ def main(run: Run) -> int:
     if grid.rank == 0:
         print(describe(run.device))
         print(f"{grid.size} processes, {grid.device}; microseconds")
-    for name, message in {**messages(grid), **pieces(grid)}.items():
+    for name, message in {**messages(grid), **segments(grid)}.items():
         show(f"allgather: {name}", shortest(lambda message=message: group.allgather(message), calls))  # type: ignore[misc]
-        if name.startswith(("an array", "a piece")):
+        if name.startswith(("an array", "a segment")):
             each = [message] * grid.size
             show(f"alltoall:   {name}", shortest(lambda each=each: group.alltoall(each), calls))  # type: ignore[misc]
     show("collective_call: a function that does nothing", shortest(lambda: grid.collective_call(_nothing), calls))

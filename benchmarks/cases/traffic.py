@@ -53,7 +53,7 @@ def weighted(A: Matrix) -> Matrix:
 
 
 def vector_bytes(r: int, c: int, n: int, itemsize: int) -> float:
-    """The pieces of a row of the grid, and of a column: every rank sends one to each of c - 1 and r - 1 others."""
+    """The segments of a row of the grid, and of a column: every rank sends one to each of c - 1 and r - 1 others."""
     return (r + c - 2) * n / (r * c) * itemsize
 
 

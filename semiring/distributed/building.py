@@ -275,12 +275,12 @@ def vector_from_coo(
 def _sent_pairs(grid: Grid, size: int, indices: Array, values: Array, dup: Any) -> Any:
     """Return the vector of the pairs that all processes have together.  Collective."""
     xp, dtype = array_module(grid.local), values.dtype
-    bounds = xp.asarray([grid.piece(size, rank)[1] for rank in range(grid.size - 1)], dtype=np.int64)
+    bounds = xp.asarray([grid.segment(size, rank)[1] for rank in range(grid.size - 1)], dtype=np.int64)
     order, ends = group_by_owner(indices, xp.searchsorted(bounds, indices, side="right"), grid.size, grid.local)
     indices, values = indices[order], values[order]
     messages = [(indices[a:b], values[a:b]) if a < b else None for a, b in itertools.pairwise(ends)]
     arrived = [part for part in grid.comm.alltoall(messages) if part is not None]
-    first, last = grid.piece(size)
+    first, last = grid.segment(size)
 
     def built() -> Any:
         positions = xp.concatenate([xp.zeros(0, np.int64), *(part[0] for part in arrived)])
@@ -288,7 +288,7 @@ def _sent_pairs(grid: Grid, size: int, indices: Array, values: Array, dup: Any) 
         own = (positions - first).astype(index_dtype(last - first))
         try:
             return registry.run(BuildVector(last - first, dtype, own, together, None, dup), grid.engine)
-        except DuplicateIndex:  # with the position in the piece
+        except DuplicateIndex:  # with the position in the segment
             raise repeated_position(positions) from None
 
     return vector(grid, size, grid.run_then_barrier(built))

@@ -7,7 +7,7 @@ needed are
     absorbed   in a closure, s with r (+) s = r for a sum r of that position that this process has sent before
 
 Where entries of a closure are final on arrival every sum that was sent excludes its position, so a process sends at
-most one for each position.  Besides, the holder of a piece sends which of its positions are excluded, where that takes
+most one for each position.  The holder of a segment also sends which of its positions are excluded, where that takes
 fewer bytes than it is expected to save (`Excluded.update`).
 
 Source: Lü, Tan, Chen, Sun, "Compression and Sieve: Reducing Communication in Parallel Breadth First Search on
@@ -59,7 +59,7 @@ class Excluded:
 
     def __init__(self, engine: str, *, repeated: bool, expected: int = 0) -> None:
         self._engine, self._repeated, self._expected = engine, repeated, expected
-        # The positions excluded so far; and those of the piece of this process that it has sent to the others.
+        # The positions excluded so far; and those of the segment of this process that it has sent to the others.
         self._excluded: CSR | Collected | None = None
         self._sent: VectorStore | None = None
 
@@ -92,7 +92,7 @@ class Excluded:
             self._excluded = Collected(made, _ANY, self._engine, self._expected)
 
     def update(self, excluded: VectorStore, saved: float) -> VectorStore | None:
-        """Return the excluded positions of the piece of this process that are to be sent; None where that does not pay.
+        """Return the excluded positions of the segment of this process to send; None where that does not pay.
 
         They are sent if their bytes are fewer than those that they save, `saved` for each on average.  Positions that
         were sent before are left out.

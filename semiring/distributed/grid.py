@@ -39,6 +39,7 @@ _RENAMED = {
     "beside": "row_comm",
     "found": "broadcast_present",
     "joint": "collective_call",
+    "piece": "segment",
     "place": "coords",
     "spread": "scatter_entries",
     "sum": "reduce_scatter",
@@ -48,14 +49,14 @@ _RENAMED = {
     "whole": "allgather",
 }
 
-# Pieces of at least so many positions begin at multiples of 32, so that bitmaps of pieces are joined by words.
+# Segments of at least so many positions begin at multiples of 32, so that bitmaps of segments are joined by words.
 _ALIGNED = 1024
 _WORD = 32
 
 
 @functools.lru_cache
-def piece_bounds(extent: int, count: int) -> tuple[int, ...]:
-    """Return the ``count + 1`` bounds of the pieces of `extent` positions, of nearly equal sizes."""
+def segment_bounds(extent: int, count: int) -> tuple[int, ...]:
+    """Return the ``count + 1`` bounds of the segments of `extent` positions, of nearly equal sizes."""
     size = -(-extent // count)
     if size >= _ALIGNED:
         size = -(-size // _WORD) * _WORD
@@ -100,10 +101,10 @@ class Grid:
 
     Notes
     -----
-    With p = shape[0] * shape[1] processes each dimension has p pieces of nearly equal sizes.  Process (i, j), of rank
-    ``i * shape[1] + j``, holds piece `rank` of a vector; of a matrix the block of the pieces of rows
-    ``i * shape[1] ... (i + 1) * shape[1]`` and the pieces of columns ``j * shape[0] ... (j + 1) * shape[0]``.
-    So the rows of a block are the pieces of the processes in its row of the grid, and blocks of a square grid
+    With p = shape[0] * shape[1] processes each dimension has p segments of nearly equal sizes.  Process (i, j), of rank
+    ``i * shape[1] + j``, holds segment `rank` of a vector; of a matrix the block of the segments of rows
+    ``i * shape[1] ... (i + 1) * shape[1]`` and the segments of columns ``j * shape[0] ... (j + 1) * shape[0]``.
+    So the rows of a block are the segments of the processes in its row of the grid, and blocks of a square grid
     transpose in pairs.
 
     Examples
@@ -154,8 +155,8 @@ class Grid:
         """The row and the column of this process."""
         return divmod(self.rank, self.shape[1])
 
-    def piece(self, extent: int, rank: int | None = None) -> tuple[int, int]:
-        """Return the first and the last + 1 position of the piece of a process.
+    def segment(self, extent: int, rank: int | None = None) -> tuple[int, int]:
+        """Return the first and the last + 1 position of the segment of a process.
 
         Parameters
         ----------
@@ -164,10 +165,10 @@ class Grid:
 
         Examples
         --------
-        >>> sr.distributed.run(2, lambda grid: grid.piece(10))
+        >>> sr.distributed.run(2, lambda grid: grid.segment(10))
         [(0, 5), (5, 10)]
         """
-        bounds, k = piece_bounds(extent, self.size), self.rank if rank is None else rank
+        bounds, k = segment_bounds(extent, self.size), self.rank if rank is None else rank
         return bounds[k], bounds[k + 1]
 
     def rows(self, nrows: int, rank: int | None = None) -> tuple[int, int]:
@@ -183,7 +184,7 @@ class Grid:
         >>> sr.distributed.run(4, lambda grid: grid.rows(10))
         [(0, 6), (0, 6), (6, 10), (6, 10)]
         """
-        bounds, width = piece_bounds(nrows, self.size), self.shape[1]
+        bounds, width = segment_bounds(nrows, self.size), self.shape[1]
         i = (self.rank if rank is None else rank) // width
         return bounds[i * width], bounds[(i + 1) * width]
 
@@ -200,7 +201,7 @@ class Grid:
         >>> sr.distributed.run(4, lambda grid: grid.cols(10))
         [(0, 6), (6, 10), (0, 6), (6, 10)]
         """
-        bounds, height = piece_bounds(ncols, self.size), self.shape[0]
+        bounds, height = segment_bounds(ncols, self.size), self.shape[0]
         j = (self.rank if rank is None else rank) % self.shape[1]
         return bounds[j * height], bounds[(j + 1) * height]
 

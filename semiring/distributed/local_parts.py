@@ -76,7 +76,7 @@ def local_part(A: Matrix | Vector) -> LocalPart:
     store: Any = A.store
     grid = grid_of(store)
     if isinstance(given, Vector):
-        return LocalPart(Vector._new(local(store)), range(*grid.piece(store.size)), None)
+        return LocalPart(Vector._new(local(store)), range(*grid.segment(store.size)), None)
     return LocalPart(Matrix._new(local(store)), range(*grid.rows(store.nrows)), range(*grid.cols(store.ncols)))
 
 
@@ -87,7 +87,7 @@ def from_part(part: S, *, shape: tuple[int, ...] | int, grid: Grid) -> S:
     Parameters
     ----------
     part : Matrix or Vector
-        The block of ``grid.rows(nrows)`` and ``grid.cols(ncols)``, or the piece of ``grid.piece(size)``, in any
+        The block of ``grid.rows(nrows)`` and ``grid.cols(ncols)``, or the segment of ``grid.segment(size)``, in any
         storage kind; of one type on all processes.
     shape : of the whole object
     grid : Grid
@@ -112,7 +112,7 @@ def from_part(part: S, *, shape: tuple[int, ...] | int, grid: Grid) -> S:
     Examples
     --------
     >>> def program(grid):
-    ...     first, last = grid.piece(5)
+    ...     first, last = grid.segment(5)
     ...     v = sr.distributed.from_part(Vector.from_dense(np.arange(first, last)), shape=5, grid=grid)
     ...     return sr.distributed.gather(v).to_dense().tolist()
     >>> sr.distributed.run(2, program)[0]
@@ -124,7 +124,7 @@ def from_part(part: S, *, shape: tuple[int, ...] | int, grid: Grid) -> S:
         given: Any = part
         if not isinstance(given, (Matrix, Vector)) or in_parts(given.device):
             raise InvalidType(f"from_part: expected a Matrix or a Vector of this process, got {type(part).__name__}")
-        places = (grid.rows, grid.cols) if isinstance(given, Matrix) else (grid.piece,)
+        places = (grid.rows, grid.cols) if isinstance(given, Matrix) else (grid.segment,)
         if len(whole) != len(places):
             raise DimensionMismatch(f"from_part: a {type(part).__name__} has {len(places)} dimensions, shape= {whole}")
         expected = tuple(last - first for first, last in (f(n) for f, n in zip(places, whole, strict=True)))

@@ -1,7 +1,7 @@
 """Blocks of matrices as they are sent: their positions in the form of the fewest bytes, and the values of the entries.
 
     form      bytes of the positions of k entries in n rows
-    flat      those of a vector of all positions in row-major order (`pieces`)
+    flat      those of a vector of all positions in row-major order (`segments`)
     rows      the columns, of 2 bytes in a block of up to 65,536 columns; and 1, 2 or 4 bytes a row for the counts; of
               hypersparse rows only those that are listed, and their numbers
     stored    the arrays of a compressed block, or of dense rows, as they are

@@ -34,7 +34,7 @@ from ..ops.layout import concat
 from .grid import Grid
 from .local_parts import local_part
 from .partition import concatenate
-from .srb_blocks import Bounds, block_of_file, piece_of_file
+from .srb_blocks import Bounds, block_of_file, segment_of_file
 
 __all__ = ["INDEX", "Index", "files_of", "read_index", "read_part", "remove_others", "write_index", "write_parts"]
 
@@ -156,16 +156,16 @@ def read_part(
         whole = {**index.labels, "ranges": [(0, extent) for extent in index.shape]}
         labels = _opened(folder, index, whole, verify).labels
     if index.kind == "vector":
-        first, last = grid.piece(index.shape[0])
-        pieces = []
+        first, last = grid.segment(index.shape[0])
+        segments = []
         for file, part in sorted(zip(files, index.parts, strict=True), key=lambda each: each[1]["ranges"]):
             ((begin, end),) = part["ranges"]
             low, high = max(first, begin), min(last, end)
             if low < high:
-                pieces.append(piece_of_file(file, low - begin, high - begin, verify=verify))
-        if not pieces:
+                segments.append(segment_of_file(file, low - begin, high - begin, verify=verify))
+        if not segments:
             return empty_vector(last - first, files[0].dtype, "cpu"), files[0], labels
-        return concatenate(pieces, "cpu", "cpu"), files[0], labels
+        return concatenate(segments, "cpu", "cpu"), files[0], labels
     rows, cols = grid.rows(index.shape[0]), grid.cols(index.shape[1])
     blocks: dict[Bounds, dict[Bounds, CSR]] = {}
     for file, part in zip(files, index.parts, strict=True):

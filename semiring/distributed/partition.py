@@ -64,7 +64,7 @@ def local(x: Any) -> Any:
     if isinstance(x, PartVector):
         return x.part
     grid = grid_of(x)
-    first, last = grid.piece(x.size)
+    first, last = grid.segment(x.size)
     if isinstance(x, Full):
         return Full(last - first, x.dtype, None, x.iso, grid.local)
     assert isinstance(x, SingleEntry)
@@ -98,9 +98,9 @@ def matrix(grid: Grid, shape: tuple[int, int], block: CSR, *, keeps: CSR | None 
     return made
 
 
-def vector(grid: Grid, size: int, piece: VectorStore, *, iso: Any = None) -> PartVector:
-    """Return the vector of which this process holds `piece`."""
-    return PartVector(grid, size, piece.dtype, piece, iso)
+def vector(grid: Grid, size: int, segment: VectorStore, *, iso: Any = None) -> PartVector:
+    """Return the vector of which this process holds `segment`."""
+    return PartVector(grid, size, segment.dtype, segment, iso)
 
 
 # -- positions of the whole object -----------------------------------------------------------------------
@@ -110,7 +110,7 @@ def to_global(grid: Grid, x: Any) -> Any:
     """Return the part of this process with the shape and the positions of the whole object; other rows are empty."""
     if isinstance(x, CSR):
         return embed(local(x), x.shape, grid.rows(x.nrows)[0], grid.cols(x.ncols)[0])
-    return embed_vector(local(x), x.size, grid.piece(x.size)[0])
+    return embed_vector(local(x), x.size, grid.segment(x.size)[0])
 
 
 def embed(block: CSR, shape: tuple[int, int], row: int, col: int) -> CSR:
@@ -140,14 +140,14 @@ def restrict(whole: CSR, rows: tuple[int, int], cols: tuple[int, int]) -> CSR:
     return settled(CSR(made, found.dtype, found.values, found.iso))
 
 
-def embed_vector(piece: VectorStore, size: int, first: int) -> IndexList:
-    """Return a piece as a vector of the given size, in which its first entry would be `first`."""
-    u, dtype = index_list(piece), index_dtype(size)
+def embed_vector(segment: VectorStore, size: int, first: int) -> IndexList:
+    """Return a segment as a vector of the given size, in which its first entry would be `first`."""
+    u, dtype = index_list(segment), index_dtype(size)
     return IndexList(size, u.dtype, u.indices.astype(dtype, copy=False) + dtype.type(first), u.values, u.iso)
 
 
 def restrict_vector(whole: VectorStore, first: int, last: int) -> VectorStore:
-    """Return a vector, all of whose entries are from `first` to `last`, as a piece that begins there."""
+    """Return a vector, all of whose entries are from `first` to `last`, as a segment that begins there."""
     u = index_list(whole)
     indices = (u.indices - u.indices.dtype.type(first)).astype(index_dtype(last - first), copy=False)
     return full_if_dense(IndexList(last - first, u.dtype, indices, u.values, u.iso))
@@ -160,20 +160,20 @@ def full_if_dense(u: VectorStore) -> VectorStore:
     return u
 
 
-# -- vectors of neighboring pieces ----------------------------------------------------------------------
+# -- vectors of neighboring segments ----------------------------------------------------------------------
 
 
-def concatenate(pieces: Sequence[VectorStore], engine: str, device: str) -> VectorStore:
-    """Return consecutive pieces as one vector."""
+def concatenate(segments: Sequence[VectorStore], engine: str, device: str) -> VectorStore:
+    """Return consecutive segments as one vector."""
     parts, at = [], 0
-    for piece in pieces:
-        if piece.size and (not isinstance(piece, IndexList) or piece.nvals):
-            parts.append(Part(at, at + piece.size, piece))
-        at += piece.size
+    for segment in segments:
+        if segment.size and (not isinstance(segment, IndexList) or segment.nvals):
+            parts.append(Part(at, at + segment.size, segment))
+        at += segment.size
     full = all(isinstance(part.entries, Full) for part in parts) and sum(p.last - p.first for p in parts) == at
     if not full and any(part.first % 32 for part in parts):
         parts = [Part(p.first, p.last, index_list(p.entries)) for p in parts]
-    return full_if_dense(joined(at, pieces[0].dtype, parts, engine, device))
+    return full_if_dense(joined(at, segments[0].dtype, parts, engine, device))
 
 
 def add_constant(u: VectorStore, by: int) -> VectorStore:
@@ -196,26 +196,26 @@ def slice_vector(u: VectorStore, first: int, last: int, engine: str) -> VectorSt
     return cast(VectorStore, registry.run(ExtractVector(u, Index(u.size, last - first, first)), engine))
 
 
-def allgather_segments(grid: Grid, u: Any, pieces: Callable[..., range]) -> VectorStore:
+def allgather_segments(grid: Grid, u: Any, segments: Callable[..., range]) -> VectorStore:
     """Return the positions of the rows, or of the columns, of the block of this process.  Collective.
 
-    pieces: `row_pieces` or `col_pieces`, the same on every process.
+    segments: `row_segments` or `col_segments`, the same on every process.
     """
-    if len(pieces(grid)) == 1:  # its own, on every process
+    if len(segments(grid)) == 1:  # its own, on every process
         return cast(VectorStore, local(u))
-    (found,) = exchange_segments(grid, (local(u), pieces))
-    return concatenate_received(grid, u, pieces(grid), found)
+    (found,) = exchange_segments(grid, (local(u), segments))
+    return concatenate_received(grid, u, segments(grid), found)
 
 
 def exchange_segments(grid: Grid, *given: tuple[VectorStore | None, Callable[..., range]]) -> list[list[Sent | None]]:
-    """Send pieces of vectors, each to the other processes whose `pieces` include this one.  Collective, one exchange.
+    """Send segments of vectors, each to the other processes whose `segments` include this one.  One collective.
 
     Returns for each vector what every process has sent of it; a vector that is None is not sent by this process.
     """
     messages: list[Any] = [None] * grid.size
-    for k, (piece, pieces) in enumerate(given):
-        to = [rank for rank in readers(grid, pieces) if rank != grid.rank]
-        sent = encoded(piece, grid.comm) if piece is not None and to else None
+    for k, (segment, segments) in enumerate(given):
+        to = [rank for rank in readers(grid, segments) if rank != grid.rank]
+        sent = encoded(segment, grid.comm) if segment is not None and to else None
         if sent is not None:
             for rank in to:
                 messages[rank] = messages[rank] or [None] * len(given)
@@ -225,51 +225,51 @@ def exchange_segments(grid: Grid, *given: tuple[VectorStore | None, Callable[...
 
 
 def concatenate_received(grid: Grid, u: Any, ranks: range, found: Sequence[Sent | None]) -> VectorStore:
-    """Return the pieces of some processes as one vector, of what each of them has sent."""
-    pieces = [
+    """Return the segments of some processes as one vector, of what each of them has sent."""
+    segments = [
         local(u) if rank == grid.rank else decode_segment(grid, found[rank], u.size, u.dtype, rank) for rank in ranks
     ]
-    return concatenate(pieces, grid.engine, grid.local)
+    return concatenate(segments, grid.engine, grid.local)
 
 
 def decode_segment(grid: Grid, sent: Sent | None, size: int, dtype: Any, rank: int) -> VectorStore:
-    """Return the piece of a vector that a process has sent."""
-    first, last = grid.piece(size, rank)
+    """Return the segment of a vector that a process has sent."""
+    first, last = grid.segment(size, rank)
     return decoded(sent, last - first, dtype, grid.local)
 
 
-def row_pieces(grid: Grid, rank: int | None = None) -> range:
-    """Return the ranks whose pieces are the rows of the block of a process, by default of this one."""
+def row_segments(grid: Grid, rank: int | None = None) -> range:
+    """Return the ranks whose segments are the rows of the block of a process, by default of this one."""
     i = (grid.rank if rank is None else rank) // grid.shape[1] * grid.shape[1]
     return range(i, i + grid.shape[1])
 
 
-def col_pieces(grid: Grid, rank: int | None = None) -> range:
-    """Return the ranks whose pieces are the columns of the block of a process, by default of this one."""
+def col_segments(grid: Grid, rank: int | None = None) -> range:
+    """Return the ranks whose segments are the columns of the block of a process, by default of this one."""
     j = (grid.rank if rank is None else rank) % grid.shape[1] * grid.shape[0]
     return range(j, j + grid.shape[0])
 
 
-def readers(grid: Grid, pieces: Callable[..., range]) -> range:
-    """Return the ranks of which `row_pieces`, or `col_pieces`, include that of this process."""
-    if pieces is row_pieces:
-        return row_pieces(grid)
-    assert pieces is col_pieces
+def readers(grid: Grid, segments: Callable[..., range]) -> range:
+    """Return the ranks of which `row_segments`, or `col_segments`, include that of this process."""
+    if segments is row_segments:
+        return row_segments(grid)
+    assert segments is col_segments
     return range(grid.rank // grid.shape[0], grid.size, grid.shape[1])
 
 
 def reduce_scatter(grid: Grid, t: VectorStore, ranks: range, size: int, monoid: TypedMonoid) -> PartVector:
-    """Return the sums, by a monoid, of vectors over the pieces of `ranks`, of which each process has one.  Collective.
+    """Return the sums, by a monoid, of vectors over the segments of `ranks`, one of each process.  Collective.
 
     Values are combined in the order of the ranks, so that the result is the same in every run.
     """
     if len(ranks) == 1:  # its own, on every process
         return vector(grid, size, t)
-    begin = grid.piece(size, ranks.start)[0]
+    begin = grid.segment(size, ranks.start)[0]
     own: VectorStore | None = None
     messages: list[Sent | None] = [None] * grid.size
     for rank in ranks:
-        first, last = grid.piece(size, rank)
+        first, last = grid.segment(size, rank)
         part = slice_vector(t, first - begin, last - begin, grid.engine)
         if rank == grid.rank:
             own = part

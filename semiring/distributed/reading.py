@@ -34,7 +34,7 @@ from .grid import Grid
 from .part_files import INDEX, checked_index, read_index, read_part
 from .partition import matrix, slice_vector, vector
 from .reading_text import read_edges, read_matrix_market
-from .srb_blocks import block_of_file, piece_of_file
+from .srb_blocks import block_of_file, segment_of_file
 
 __all__ = ["read_in_shares"]
 
@@ -110,9 +110,9 @@ def _read_srb(path: PathLike, grid: Grid, placement: str | None, codec: str | No
     if verify:
         check_in_shares(grid, os.fspath(path), file)
     if file.kind == "vector":
-        first, last = grid.piece(file.shape[0])
-        piece = grid.run_then_barrier(lambda: piece_of_file(file, first, last, verify=verify))
-        return set_label_sets(_vector(grid, file.shape[0], piece, file, placement, codec), file.labels)
+        first, last = grid.segment(file.shape[0])
+        segment = grid.run_then_barrier(lambda: segment_of_file(file, first, last, verify=verify))
+        return set_label_sets(_vector(grid, file.shape[0], segment, file, placement, codec), file.labels)
     rows, cols = grid.rows(file.shape[0]), grid.cols(file.shape[1])
     block = grid.run_then_barrier(lambda: block_of_file(file, rows, cols, verify=verify))
     made = _matrix(grid, (file.shape[0], file.shape[1]), block, file.iso, file, file.facts, placement, codec)
@@ -152,13 +152,15 @@ def _matrix(
     return Matrix._new(store)
 
 
-def _vector(grid: Grid, size: int, piece: Any, file: Store | None, placement: str | None, codec: str | None) -> Vector:
+def _vector(
+    grid: Grid, size: int, segment: Any, file: Store | None, placement: str | None, codec: str | None
+) -> Vector:
     if placement not in (None, "device", "auto") or codec is not None:
         raise InvalidValue("read: a Vector resides in the memory of its device, and cannot be compressed")
 
     def moved() -> Any:
         with allocating("read", grid.local):
-            return piece.to(grid.local)
+            return segment.to(grid.local)
 
     return Vector._new(vector(grid, size, grid.run_then_barrier(moved), iso=None if file is None else file.iso))
 
@@ -186,7 +188,7 @@ def _distributed(grid: Grid, found: Any) -> Any:
 
     def part_of(rank: int) -> Any:
         if len(shape) == 1:
-            return slice_vector(store, *grid.piece(shape[0], rank), engine)
+            return slice_vector(store, *grid.segment(shape[0], rank), engine)
         (top, bottom), (left, right) = grid.rows(shape[0], rank), grid.cols(shape[1], rank)
         return extract_matrix(store, Index(shape[0], bottom - top, top), Index(shape[1], right - left, left)).into()
 

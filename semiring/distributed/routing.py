@@ -20,7 +20,7 @@ from ..ops.build import from_triples
 from ..ops.convert import index_list
 from ..ops.extract import column_numbers, row_numbers
 from . import call_ids
-from .grid import Grid, piece_bounds
+from .grid import Grid, segment_bounds
 from .partition import local, matrix
 
 
@@ -52,8 +52,8 @@ def routed(grid: Grid, t: Triples, shape: tuple[int, int], dtype: Any, *, dup: A
         return matrix(grid, shape, built(t, shape, dtype, grid, dup=dup), iso=iso)
     xp = array_module(grid.local)
     height, width = grid.shape
-    bounds_of_rows = xp.asarray(piece_bounds(shape[0], grid.size)[width:-1:width], dtype=np.int64)
-    bounds_of_cols = xp.asarray(piece_bounds(shape[1], grid.size)[height:-1:height], dtype=np.int64)
+    bounds_of_rows = xp.asarray(segment_bounds(shape[0], grid.size)[width:-1:width], dtype=np.int64)
+    bounds_of_cols = xp.asarray(segment_bounds(shape[1], grid.size)[height:-1:height], dtype=np.int64)
     owner = xp.searchsorted(bounds_of_rows, t.rows, side="right") * width
     owner += xp.searchsorted(bounds_of_cols, t.cols, side="right")
     found = [part for part in grid.comm.alltoall(_divided(grid, t, owner)) if part is not None]
@@ -75,9 +75,9 @@ def built(t: Triples, shape: tuple[int, int], dtype: Any, grid: Grid, *, dup: An
 
 def scatter_entries(grid: Grid, u: Any, shape: tuple[int, int], at: Callable[[Array], tuple[Array, Array]]) -> CSR:
     """Return the matrix with t(at(i)) = u(i) for the entries of a vector.  Collective."""
-    piece = index_list(local(u))
-    rows, cols = at(piece.indices.astype(np.int64) + grid.piece(u.size)[0])
-    return routed(grid, Triples(rows, cols, piece.values, piece.iso), shape, u.dtype, iso=u.iso)
+    segment = index_list(local(u))
+    rows, cols = at(segment.indices.astype(np.int64) + grid.segment(u.size)[0])
+    return routed(grid, Triples(rows, cols, segment.values, segment.iso), shape, u.dtype, iso=u.iso)
 
 
 def repeated_position(rows: Array, cols: Array | None = None) -> DuplicateIndex:

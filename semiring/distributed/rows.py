@@ -1,7 +1,7 @@
-"""Whole rows: each process gets those of its piece, for operations that read a row from its first to its last entry.
+"""Whole rows: each process gets those of its segment, for operations that read a row from its first to its last entry.
 
-The rows of a block are the pieces of the processes beside it, so the rows of a piece are exchanged within a row of the
-grid: O(nvals / rows of the grid) entries in all, and nothing where the grid has one column.
+The rows of a block are the segments of the processes beside it, so the rows of a segment are exchanged within a row of
+the grid: O(nvals / rows of the grid) entries in all, and nothing where the grid has one column.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ __all__ = ["blocks_of_rows", "global_rows", "has_whole_rows", "whole_rows"]
 
 
 def whole_rows(grid: Grid, a: CSR) -> CSR:
-    """Return the rows of the piece of this process, with all columns; kept with the matrix.  Collective.
+    """Return the rows of the segment of this process, with all columns; kept with the matrix.  Collective.
 
     Where all entries have one value, they are kept with the pattern.  Those of a replica are there already.  All
     processes keep them, or none, so that their next calls match.
@@ -46,17 +46,17 @@ def has_whole_rows(grid: Grid, a: CSR) -> bool:
 def _exchanged(grid: Grid, a: CSR) -> CSR:
     """Exchange the rows of a block within a row of the grid, or take them from a replica."""
     if replicated(grid, a, values=True):
-        whole, (first, last) = replica(grid, a, values=True), grid.piece(a.nrows)
+        whole, (first, last) = replica(grid, a, values=True), grid.segment(a.nrows)
         return extract_matrix(whole, Index(a.nrows, last - first, first), Index(a.ncols, a.ncols)).into()
     block = local(a)
     top = grid.rows(a.nrows)[0]
     first = grid.coords[0] * grid.shape[1]
     blocks, shapes = list[CSR](), list[tuple[int, int]]()
-    mine = grid.piece(a.nrows)
+    mine = grid.segment(a.nrows)
     for k in range(grid.shape[1]):
         left, right = grid.cols(a.ncols, k)
         shapes.append((mine[1] - mine[0], right - left))
-        begin, end = grid.piece(a.nrows, first + k)
+        begin, end = grid.segment(a.nrows, first + k)
         rows = Index(block.nrows, end - begin, begin - top)
         blocks.append(extract_matrix(block, rows, Index(block.ncols, block.ncols)).into())
     found = exchanged_blocks(blocks, shapes, a.dtype, grid.row_comm, grid)
@@ -65,12 +65,12 @@ def _exchanged(grid: Grid, a: CSR) -> CSR:
 
 
 def global_rows(grid: Grid, a: CSR) -> CSR:
-    """Return the rows of the piece of this process at their positions in the whole matrix, with no other entries."""
-    return embed(whole_rows(grid, a), a.shape, grid.piece(a.nrows)[0], 0)
+    """Return the rows of the segment of this process at their positions in the whole matrix, with no other entries."""
+    return embed(whole_rows(grid, a), a.shape, grid.segment(a.nrows)[0], 0)
 
 
 def blocks_of_rows(grid: Grid, rows: CSR, shape: tuple[int, int], *, keeps: CSR | None = None) -> CSR:
-    """Return the matrix of which each process has the rows of its piece: the inverse of `whole_rows`.  Collective.
+    """Return the matrix of which each process has the rows of its segment: the inverse of `whole_rows`.  Collective.
 
     keeps: as in `parts.matrix`.
     """
@@ -79,7 +79,7 @@ def blocks_of_rows(grid: Grid, rows: CSR, shape: tuple[int, int], *, keeps: CSR 
     blocks, shapes = list[CSR](), list[tuple[int, int]]()
     first, mine = grid.coords[0] * grid.shape[1], grid.cols(shape[1])
     for k in range(grid.shape[1]):
-        begin, end = grid.piece(shape[0], first + k)
+        begin, end = grid.segment(shape[0], first + k)
         shapes.append((end - begin, mine[1] - mine[0]))
         left, right = grid.cols(shape[1], k)
         cols = Index(shape[1], right - left, left)

@@ -66,7 +66,7 @@ def partition_store(store: Any, grid: Grid) -> Any:
         if known is not None:
             made.pattern.facts["symmetric"] = known
     else:
-        first, last = grid.piece(store.size)
+        first, last = grid.segment(store.size)
         made = vector(grid, store.size, slice_vector(store, first, last, grid.engine), iso=store.iso)
     return made
 
@@ -111,9 +111,9 @@ def allgather_store(store: Any) -> Any:
         return part
     if not isinstance(store, CSR):
         found = grid.comm.allgather(encoded(part, grid.comm))
-        pieces = [decode_segment(grid, sent, store.size, store.dtype, rank) for rank, sent in enumerate(found)]
-        pieces[grid.rank] = part
-        return concatenate(pieces, grid.engine, grid.local)
+        segments = [decode_segment(grid, sent, store.size, store.dtype, rank) for rank, sent in enumerate(found)]
+        segments[grid.rank] = part
+        return concatenate(segments, grid.engine, grid.local)
     parts: list[CSR] = []
     for rank, block in enumerate(grid.comm.allgather(encoded_block(part, grid.comm, grid))):
         (top, bottom), (left, right) = grid.rows(store.nrows, rank), grid.cols(store.ncols, rank)

@@ -1,4 +1,4 @@
-"""Blocks and pieces of ``.srb`` files: of a mapped file only the pages of the rows in hand are read."""
+"""Blocks and segments of ``.srb`` files: of a mapped file only the pages of the rows in hand are read."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from ..ops.layout import concat
 from ..storage.compression import convert
 from .partition import slice_vector
 
-__all__ = ["Bounds", "block_of_file", "piece_of_file"]
+__all__ = ["Bounds", "block_of_file", "segment_of_file"]
 
 Bounds = tuple[int, int]
 
@@ -55,7 +55,7 @@ def block_of_file(file: Store, rows: Bounds, cols: Bounds, *, verify: bool) -> C
     return extract_matrix(whole, Index(whole.nrows, rows[1] - rows[0], rows[0]), columns).into()
 
 
-def piece_of_file(file: Store, first: int, last: int, *, verify: bool) -> VectorStore:
+def segment_of_file(file: Store, first: int, last: int, *, verify: bool) -> VectorStore:
     """Return the positions from `first` to `last` of the vector of a file, on the CPU."""
     with on_the_host():
         u: Any = vector_of(file, verify=verify).store

@@ -110,7 +110,7 @@ class _Share(NamedTuple):
 
 
 def _rows_of(grid: Grid, store: CSR) -> _Share:
-    """Return the rows of the piece of this process, with all columns.  Collective."""
+    """Return the rows of the segment of this process, with all columns.  Collective."""
     rows = listed_or_resident(_together(grid, store))
     few = not grid.all_reduce_and(not isinstance(rows.pattern, HyperPattern))
     rows = hypersparse(rows) if few else rows
@@ -129,21 +129,21 @@ def _rows_of(grid: Grid, store: CSR) -> _Share:
     firsts = {"indptr": lines[grid.rank], "offsets": lines[grid.rank], "rows": lines[grid.rank], "indices": base}
     held = {"indices": to_host(p.indices), "offsets" if few else "indptr": offsets}
     if few:
-        held["rows"] = to_host(p.rows).astype(np.int64) + grid.piece(store.nrows)[0]
+        held["rows"] = to_host(p.rows).astype(np.int64) + grid.segment(store.nrows)[0]
     return _share(about, {name: (*size, firsts[name], held[name]) for name, size in wanted.items()}, rows, base)
 
 
 def _pairs_of(grid: Grid, store: Any) -> _Share:
-    """Return the entries of the piece of this process.  Collective."""
-    piece = local(store)
-    filled = grid.all_reduce_and(isinstance(piece, Full) or piece.nvals == piece.size)
-    u: Any = piece if filled and isinstance(piece, Full) else index_list(piece)
+    """Return the entries of the segment of this process.  Collective."""
+    segment = local(store)
+    filled = grid.all_reduce_and(isinstance(segment, Full) or segment.nvals == segment.size)
+    u: Any = segment if filled and isinstance(segment, Full) else index_list(segment)
     counts = grid.comm.allgather(int(u.nvals))
     nvals, base = sum(counts), sum(counts[: grid.rank])
     about = Store("vector", "full" if filled else "index", (store.size,), nvals, store.dtype, store.iso, {})
     wanted = {}
     if not filled:
-        indices = to_host(u.indices).astype(np.int64) + grid.piece(store.size)[0]
+        indices = to_host(u.indices).astype(np.int64) + grid.segment(store.size)[0]
         wanted["indices"] = (nvals, index_dtype(store.size), base, indices)
     return _share(about, wanted, u, base)
 
@@ -160,14 +160,14 @@ def _share(about: Store, wanted: dict[str, Any], held: Any, base: int) -> _Share
 
 
 def _together(grid: Grid, store: CSR) -> CSR:
-    """Return the rows of the piece of this process, of which those beside it hold the other columns.  Collective."""
+    """Return the rows of the segment of this process, of which those beside it hold the other columns.  Collective."""
     block = local(store)
     width, (top, _) = grid.shape[1], grid.rows(store.nrows)
     if width == 1:
         return block
     every, first = Index(block.ncols, block.ncols), grid.rank - grid.coords[1]
-    pieces = [grid.piece(store.nrows, rank) for rank in range(first, first + width)]
-    parts = [extract_matrix(block, Index(block.nrows, b - a, a - top), every).into() for a, b in pieces]
+    segments = [grid.segment(store.nrows, rank) for rank in range(first, first + width)]
+    parts = [extract_matrix(block, Index(block.nrows, b - a, a - top), every).into() for a, b in segments]
     return concat([grid.row_comm.alltoall(parts)]).into()
 
 

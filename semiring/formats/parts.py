@@ -1,4 +1,4 @@
-"""Stores of which every process of a grid holds a part: a block of a matrix, a piece of a vector.
+"""Stores of which every process of a grid holds a part: a block of a matrix, a segment of a vector.
 
 A store of parts has the shape, the type and the cached facts of the whole object, and one ordinary store: the part of
 this process.  Which rows and columns that part covers follows from the shape of the object and of the grid alone
@@ -160,9 +160,9 @@ class PartPattern(AnyPattern):
 
 @record
 class PartVector:
-    """A vector of which this process holds one piece.
+    """A vector of which this process holds one segment.
 
-    iso: the value that all entries of all pieces are known to share, else None; a piece may share one all the same.
+    iso: the value that all entries of all segments are known to share, else None; a segment may share one all the same.
     """
 
     grid: Any
@@ -176,7 +176,7 @@ class PartVector:
 
     @derived
     def count(self) -> Sum:
-        """The number of entries of all pieces."""
+        """The number of entries of all segments."""
         return Sum(self.grid, self.part)
 
     @property
@@ -186,7 +186,7 @@ class PartVector:
 
     @property
     def values(self) -> Any:
-        """The values of the piece, for those who pass them on."""
+        """The values of the segment, for those who pass them on."""
         return None if self.iso is not None else PartValues(self.part.values, self.part.iso)
 
     @property
@@ -207,7 +207,7 @@ class PartVector:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the arrays of the piece."""
+        """Bytes of the arrays of the segment."""
         return int(self.part.nbytes)
 
     def to(self, device: str) -> PartVector:

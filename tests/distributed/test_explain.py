@@ -51,7 +51,7 @@ def test_a_product_sends_what_the_formula_states(shape: tuple[int, int]) -> None
 
     r, c = shape
     for rank, found in enumerate(run(shape, program)):
-        # The piece of the vector to the blocks with its columns, and sums along the rows: 8 bytes for each entry.
+        # The segment of the vector to the blocks with its columns, and sums along the rows: 8 bytes for each entry.
         # The last collective is the agreement that no process has failed.
         messages = sum(k % c == rank // r for k in range(r * c) if k != rank) + c - 1
         assert found == [3 if c > 1 else 2, messages, messages * n // (r * c) * 8]
@@ -129,10 +129,10 @@ def test_processes_of_mpi_record_what_they_sent(tmp_path: Path) -> None:
             sr.algorithms.bfs_levels(A, 2)
         product = next(call.details for call in log if call.kernel == "distributed.mxv")
         steps = [call.details for call in log if call.operation == "step"]
-        first, last = grid.piece(128)
+        first, last = grid.segment(128)
         assert (product["collectives"], product["messages"], product["sent_bytes"]) == (2, 2, 2 * 8 * (last - first))
         assert product["communication_ms"] > 0
-        # To the 2 others: in a step a number, and the piece of the frontier if it has entries.
+        # To the 2 others: in a step a number, and the segment of the frontier if it has entries.
         assert all(step["collectives"] == 2 and step["messages"] in (2, 4) for step in steps)
         if grid.rank == 0:
             print("recorded", len(steps) > 1)

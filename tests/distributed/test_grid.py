@@ -13,8 +13,8 @@ import semiring as sr
 from semiring import Matrix, Vector, distributed
 from semiring.distributed import Grid
 from semiring.distributed.communicator import Communicator
-from semiring.distributed.grid import _RENAMED, piece_bounds
-from semiring.distributed.partition import col_pieces, readers, row_pieces
+from semiring.distributed.grid import _RENAMED, segment_bounds
+from semiring.distributed.partition import col_segments, readers, row_segments
 from semiring.engines import registry
 from semiring.engines.operands import Spec
 from semiring.exceptions import DeviceMismatch, InvalidType, InvalidValue, NotSupported
@@ -44,8 +44,8 @@ def graph(n: int, entries: int, seed: int = 0) -> Matrix:
 
 @pytest.mark.parametrize("extent", [0, 1, 5, 31, 64, 1000, 100_003])
 @pytest.mark.parametrize("count", [1, 2, 3, 4, 6, 64])
-def test_pieces_cover_each_position_once(extent: int, count: int) -> None:
-    bounds = piece_bounds(extent, count)
+def test_segments_cover_each_position_once(extent: int, count: int) -> None:
+    bounds = segment_bounds(extent, count)
     assert bounds[0] == 0
     assert bounds[-1] == extent
     assert list(bounds) == sorted(bounds)
@@ -55,11 +55,11 @@ def test_pieces_cover_each_position_once(extent: int, count: int) -> None:
 
 
 @by_shape
-def test_readers_of_a_piece(shape: tuple[int, int]) -> None:
+def test_readers_of_a_segment(shape: tuple[int, int]) -> None:
     def program(grid: Grid) -> None:
-        for pieces in (row_pieces, col_pieces):
-            expected = [rank for rank in range(grid.size) if grid.rank in pieces(grid, rank)]
-            assert list(readers(grid, pieces)) == expected
+        for segments in (row_segments, col_segments):
+            expected = [rank for rank in range(grid.size) if grid.rank in segments(grid, rank)]
+            assert list(readers(grid, segments)) == expected
 
     run(shape, program)
 

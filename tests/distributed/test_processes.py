@@ -15,7 +15,7 @@ from tests.distributed.launches import launch
 
 pytest.importorskip("mpi4py")
 
-# Every process sends messages of every size that is sent differently: in the header, in a block, as arrays in pieces.
+# Every process sends messages of every size that is sent differently: in the header, in a block, as arrays in segments.
 COLLECTIVES = """
     import numpy as np
     import semiring as sr

@@ -282,7 +282,7 @@ def test_nothing_is_sent_in_the_levels_of_betweenness() -> None:
 
     with config.set(replicated_share=1.0):
         for sent, calls in run((2, 1), program):
-            assert sent <= 64 // 2 * 8 + 64  # a piece of the sums, and a few numbers
+            assert sent <= 64 // 2 * 8 + 64  # a segment of the sums, and a few numbers
             assert set(calls) <= {"reduce_scalar", "is_symmetric"}
 
 

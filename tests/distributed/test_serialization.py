@@ -53,7 +53,7 @@ def test_arrays_on_a_gpu_arrive_on_a_gpu(count: int, monkeypatch: pytest.MonkeyP
 
 @serialization.by_fields
 @dataclass(frozen=True)
-class Piece:
+class Segment:
     """A class that is sent field by field."""
 
     positions: Any
@@ -79,14 +79,14 @@ class OfModule:
 def test_a_message_without_its_arrays_on_a_gpu_is_packed(kind: Any) -> None:
     module = SimpleNamespace(ndarray=OfModule, empty=OfModule)
     first, second = OfModule((2, 3), kind), OfModule((), "i8")
-    message = (Piece(first, np.dtype("f8")), np.arange(3), {"key": [second, np.arange(4)]}, [first])
+    message = (Segment(first, np.dtype("f8")), np.arange(3), {"key": [second, np.arange(4)]}, [first])
     serialized, arrays = serialization.serialize(message, module)
     assert arrays == [first, second, first]
     found, number = arrived((serialized, 7))
     assert number == 7
     assert [(each.shape, each.dtype) for each in found.allocate(module)] == [(x.shape, x.dtype) for x in arrays]
-    piece, host, pickled, last = serialization.deserialize(found, arrays)
-    assert (piece.positions, piece.dtype, pickled["key"][0], last) == (first, np.dtype("f8"), second, [first])
+    segment, host, pickled, last = serialization.deserialize(found, arrays)
+    assert (segment.positions, segment.dtype, pickled["key"][0], last) == (first, np.dtype("f8"), second, [first])
     assert (host.tolist(), pickled["key"][1].tolist()) == ([0, 1, 2], [0, 1, 2, 3])
     assert serialization.serialize(None, module) == (None, [])
 
@@ -117,15 +117,15 @@ NUMBERS = [np.dtype(code).type(value) for code in "bhilBHILefdgFDG" for value in
         {1, 2},
         Ellipsis,
         Pair(1, Pair(np.arange(3), "b")),
-        Piece(np.arange(9, dtype=np.uint16), np.dtype("f8"), np.float64("nan")),
-        [Piece(None, int), (Piece(np.zeros(0), np.int64),), Pair(Piece(np.ones(40_000), None), None)],
+        Segment(np.arange(9, dtype=np.uint16), np.dtype("f8"), np.float64("nan")),
+        [Segment(None, int), (Segment(np.zeros(0), np.int64),), Pair(Segment(np.ones(40_000), None), None)],
     ],
     ids=repr,
 )
 def test_a_message_arrives_as_it_was(message: Any) -> None:
     def same(a: Any, b: Any) -> None:
         assert type(a) is type(b)
-        if isinstance(a, Piece):
+        if isinstance(a, Segment):
             same(a.positions, b.positions)
             same((a.dtype, a.iso), (b.dtype, b.iso))
         elif isinstance(a, (tuple, list)):

@@ -114,15 +114,15 @@ def test_parts_are_taken_out_and_put_together(shape: tuple[int, int]) -> None:
     def program(grid: Grid) -> bool:
         B, w = dist.scatter(A, grid), dist.scatter(v, grid)
         block, rows, cols = dist.local_part(B)
-        piece, places, none = dist.local_part(w)
+        segment, places, none = dist.local_part(w)
         assert cols is not None
         assert none is None
         assert block.isequal(A[rows.start : rows.stop, cols.start : cols.stop].new())
-        assert piece.isequal(v[places.start : places.stop].new())
+        assert segment.isequal(v[places.start : places.stop].new())
         with pytest.raises(InvalidType, match="on a grid"):
             dist.local_part(A)
         return same(dist.from_part(block, shape=(32, 32), grid=grid), A) and same(
-            dist.from_part(piece, shape=32, grid=grid), v
+            dist.from_part(segment, shape=32, grid=grid), v
         )
 
     assert all(run(shape, program))

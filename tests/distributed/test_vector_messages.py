@@ -51,7 +51,7 @@ def vectors(size: int) -> Iterator[Vector]:
 
 
 CASES = tuple((form, size) for form in (*FORMS, None) for size in (1, 31, 256, 65_536, 200_003))
-CASE_SAMPLE = [*sampling.draw("forms of pieces", CASES, 2), (None, 200_003)]
+CASE_SAMPLE = [*sampling.draw("forms of segments", CASES, 2), (None, 200_003)]
 FORM_SAMPLE = sampling.draw("forms of programs", FORMS, 1)
 
 
@@ -158,7 +158,7 @@ def test_results_are_the_same_in_every_form(form: Any, monkeypatch: pytest.Monke
 
 
 def sent_for(present: np.ndarray[Any, Any]) -> int:
-    """The bytes of a piece whose entries share one value, computed from its positions."""
+    """The bytes of a segment whose entries share one value, computed from its positions."""
     size, at = present.size, np.flatnonzero(present)
     if at.size in (0, size):
         return 0
@@ -173,7 +173,7 @@ def levels_bytes(dense: np.ndarray[Any, Any], levels: np.ndarray[Any, Any], grid
     A push has the frontier in the rows of the block, a pull in its columns.  Each sends sums once for each position.
     """
     n, (height, width), rank = levels.size, grid.shape, grid.rank
-    first, last = grid.piece(n)
+    first, last = grid.segment(n)
     rows, cols = grid.rows(n), grid.cols(n)
     beside = [k for k in range(grid.size) if k // width == rank // width]
     above = [k for k in range(grid.size) if k % width == rank % width]
@@ -187,11 +187,11 @@ def levels_bytes(dense: np.ndarray[Any, Any], levels: np.ndarray[Any, Any], grid
         (top, bottom), (low, high) = (rows, cols) if push else (cols, rows)
         before = sent_before[push]
         product = dense[top:bottom][frontier[top:bottom]].any(axis=0) & ~before
-        owners = [k for k in range(grid.size) if low <= grid.piece(n, k)[0] and grid.piece(n, k)[1] <= high]
+        owners = [k for k in range(grid.size) if low <= grid.segment(n, k)[0] and grid.segment(n, k)[1] <= high]
         if len(owners) > 1:
             before |= product
             for k in owners:
-                begin, end = grid.piece(n, k)
+                begin, end = grid.segment(n, k)
                 total += sent_for(product[begin:end]) if k != rank else 0
         found.append(total)
     assert len(above) == height

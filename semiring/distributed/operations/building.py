@@ -18,17 +18,17 @@ from ..rules import grid_rule
 
 @grid_rule(BuildVector)
 def build_vector(q: BuildVector, grid: Grid) -> Any:
-    """Build the piece from the pairs with an index in it."""
-    first, last = grid.piece(q.size)
+    """Build the segment from the pairs with an index in it."""
+    first, last = grid.segment(q.size)
     chosen = array_module(grid.local).flatnonzero((q.indices >= first) & (q.indices < last))
     dtype = index_dtype(last - first)
     indices = (q.indices[chosen] - first).astype(dtype, copy=False)
     values = None if q.values is None else q.values[chosen]
     try:
-        piece = registry.run(replace(q, size=last - first, indices=indices, values=values), grid.engine)
-    except DuplicateIndex:  # with the position in the piece
+        segment = registry.run(replace(q, size=last - first, indices=indices, values=values), grid.engine)
+    except DuplicateIndex:  # with the position in the segment
         raise repeated_position(q.indices[chosen]) from None
-    return vector(grid, q.size, piece, iso=_iso(q))
+    return vector(grid, q.size, segment, iso=_iso(q))
 
 
 @grid_rule(BuildMatrix)

@@ -24,7 +24,7 @@ from ...operators.types import TypedBinary, TypedIndexUnary, TypedMonoid
 from ..accumulator import Collected, has_slots
 from ..communication_filter import Excluded, Improvements, Sieve
 from ..grid import Grid
-from ..partition import col_pieces, local, row_pieces, union, vector
+from ..partition import col_segments, local, row_segments, union, vector
 from ..rules import grid_rule
 from ..traffic_log import step
 from .directions import Directions, edges_of
@@ -58,7 +58,7 @@ def closure(q: Closure, grid: Grid) -> ClosureResult:
             # A row vector is multiplied: the rows of A are the columns of the other operand.
             request = Mxv(size, size, q.by_column, q.by_row, frontier, q.semiring, True, mask, q.direction)
             if push not in sieves:
-                sieves[push] = _sieve(q, grid, entries, col_pieces(grid) if push else row_pieces(grid))
+                sieves[push] = _sieve(q, grid, entries, col_segments(grid) if push else row_segments(grid))
             arriving = product(request, grid, sieves[push], by_column=push)
             if isinstance(found, Collected):
                 found.add(local(arriving))
@@ -70,25 +70,25 @@ def closure(q: Closure, grid: Grid) -> ClosureResult:
 
 
 def _found(q: Closure, grid: Grid, entries: int) -> Collected | Improvements | _Union:
-    """Return what collects the piece of this process: the first entries."""
-    piece, add = local(q.frontier), q.semiring.add
+    """Return what collects the segment of this process: the first entries."""
+    segment, add = local(q.frontier), q.semiring.add
     if q.final_on_arrival:
-        return Collected(piece, add, grid.engine, entries)
-    if not has_slots(piece.size, entries):
-        return _Union(piece, add, grid.engine)
-    made = Improvements(add, grid.engine, piece.size, grid.local)
-    made.passed(piece)
+        return Collected(segment, add, grid.engine, entries)
+    if not has_slots(segment.size, entries):
+        return _Union(segment, add, grid.engine)
+    made = Improvements(add, grid.engine, segment.size, grid.local)
+    made.passed(segment)
     return made
 
 
 def _sieve(q: Closure, grid: Grid, entries: int, outer: range) -> Sieve | None:
-    """Return what drops sums for the pieces of `outer` before they are sent; None where they cost less than that."""
+    """Return what drops sums for the segments of `outer` before they are sent; None where they cost less than that."""
     if q.final_on_arrival:
         a = (q.by_row if q.by_row.ready else q.by_column).get()
         if grid.comm.direct and arrivals(q.semiring, q.frontier, a).kind < _VALUES:  # bits alone are sent
             return None
         return Excluded(grid.engine, repeated=True, expected=entries)
-    size = grid.piece(q.frontier.size, outer.stop - 1)[1] - grid.piece(q.frontier.size, outer.start)[0]
+    size = grid.segment(q.frontier.size, outer.stop - 1)[1] - grid.segment(q.frontier.size, outer.start)[0]
     if len(outer) == 1 or not has_slots(size, entries):
         return None
     return Improvements(q.semiring.add, grid.engine, size, grid.local)

@@ -37,7 +37,7 @@ class Directions:
             self._entries, self._longest = q.by_row.get().nvals, longest(q.by_row.get(), grid)
 
     def pushes(self, frontier: VectorStore, waiting: int) -> bool:
-        """Return whether a step pushes.  frontier: the piece of it; waiting: the entries of all.  Collective."""
+        """Return whether a step pushes.  frontier: the segment of it; waiting: the entries of all.  Collective."""
         q, self._reached = self._q, self._reached + waiting
         if not self._both:
             return q.by_row.ready and not (q.direction == "pull" and q.by_column.ready)
@@ -76,6 +76,6 @@ def longest(a: CSR, grid: Grid) -> int:
 
 
 def edges_of(frontier: VectorStore, a: CSR, grid: Grid) -> int:
-    """Return the number of entries in the rows of a frontier, of which this is the piece.  Collective."""
+    """Return the number of entries in the rows of a frontier, of which this is the segment.  Collective."""
     counted = registry.run(Keep(local(degrees(a, grid)), Mask(frontier, True, False)), grid.engine)
     return grid.all_reduce_sum(int(reduce_scalar(counted, monoids.plus[INT64])() or 0))

@@ -39,9 +39,9 @@ def on_parts(q: Any, grid: Grid) -> Any:
 
 @grid_rule(Convert)
 def convert(q: Convert, grid: Grid) -> Any:
-    """Convert the piece of each process."""
-    piece = local(q.u)
-    made = piece if piece.format == q.to else registry.run(Convert(piece, q.to), grid.engine)
+    """Convert the segment of each process."""
+    segment = local(q.u)
+    made = segment if segment.format == q.to else registry.run(Convert(segment, q.to), grid.engine)
     return vector(grid, q.u.size, made, iso=q.u.iso)
 
 
@@ -72,5 +72,5 @@ def _with_positions(q: Any, grid: Grid) -> Any:
     if isinstance(q.a, CSR):
         made = restrict(made, grid.rows(q.a.nrows), grid.cols(q.a.ncols))
     else:
-        made = full_if_dense(restrict_vector(made, *grid.piece(q.a.size)))
+        made = full_if_dense(restrict_vector(made, *grid.segment(q.a.size)))
     return _whole(q, made, grid)

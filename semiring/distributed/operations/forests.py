@@ -34,7 +34,7 @@ from .indexing import asked, delivered
 def treefix(q: Treefix, grid: Grid) -> Any:
     """Double the distance of p(v), and join the sums of v and p(v), until every path has reached its root."""
     xp, size = array_module(grid.local), q.parent.size
-    first, last = grid.piece(size)
+    first, last = grid.segment(size)
     parent = dense_values(local(q.parent)).astype(np.int64)
     if not grid.all_reduce_and(not bool(((parent < 0) | (parent >= size)).any())):
         raise forest_error(FOREST_RANGE)

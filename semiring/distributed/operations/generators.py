@@ -26,7 +26,7 @@ from ...io.generators import (
     from_draws,
     lattice_matrix,
 )
-from ..grid import Grid, piece_bounds
+from ..grid import Grid, segment_bounds
 from ..partition import matrix
 from ..routing import group_by_owner
 from ..rules import version_of
@@ -104,7 +104,7 @@ class _Routes:
 
     def __init__(self, grid: Grid, n: int) -> None:
         self._grid, xp = grid, array_module(grid.local)
-        (height, width), bounds = grid.shape, piece_bounds(n, grid.size)
+        (height, width), bounds = grid.shape, segment_bounds(n, grid.size)
         self._tops = xp.asarray(bounds[::width], dtype=np.int64)
         self._lefts = xp.asarray(bounds[::height], dtype=np.int64)
         (self.top, bottom), (self.left, right) = grid.rows(n), grid.cols(n)

@@ -1,6 +1,6 @@
 """Extraction and assignment: requests for positions are sent to those who hold them.
 
-An index is a range or an array that every process has, or a vector on the grid, of which each has a piece.
+An index is a range or an array that every process has, or a vector on the grid, of which each has a segment.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from ...formats import CSR, Array, IndexList, PartVector, array_module, dense_va
 from ...ops.cast import typed_second
 from ...ops.convert import index_list
 from ...ops.extract import extract_matrix
-from ..grid import Grid, piece_bounds
+from ..grid import Grid, segment_bounds
 from ..partition import full_if_dense, local, matrix, vector
 from ..routing import Triples, group_by_owner, routed, triples
 from ..rules import grid_rule
@@ -36,13 +36,13 @@ from ..rules import grid_rule
 def extract_vector(q: ExtractVector, grid: Grid) -> Any:
     """Send what is in a range to its new positions; of an array of positions, ask their holders for the entries."""
     u, size = q.u, q.index.count
-    begin, end = grid.piece(u.size)
+    begin, end = grid.segment(u.size)
     if q.index.array is None:
         here, number = inside(q.index, (begin, end), grid)
         part = index_list(registry.run(ExtractVector(local(u), here), grid.engine))
         places = number(part.indices.astype(np.int64))
         return vector(grid, size, delivered(grid, places, dense_values(part), size), iso=u.iso)
-    first, last = grid.piece(size)
+    first, last = grid.segment(size)
     places, values = asked(grid, u, members(q.index, first, last, grid))
     return vector(grid, size, _built(places, values, last - first, u.dtype, None, grid), iso=u.iso)
 
@@ -52,7 +52,7 @@ def asked(grid: Grid, u: Any, wanted: Array) -> tuple[Array, Array]:
 
     The positions are asked of those who hold them; they may repeat.
     """
-    begin, end = grid.piece(u.size)
+    begin, end = grid.segment(u.size)
     order, requests = by_owner(wanted, u.size, grid)
     replies: list[Any] = []
     for positions in grid.comm.alltoall(requests):
@@ -78,13 +78,13 @@ def _built(indices: Array, values: Array, size: int, dtype: Any, dup: Any, grid:
 
 
 def delivered(grid: Grid, positions: Array, values: Array, size: int, dup: Any = None) -> Any:
-    """Return the piece with the entries that all processes have for it.  Collective.
+    """Return the segment with the entries that all processes have for it.  Collective.
 
     dup: combines entries at one position, in the order of the ranks.
     """
     order, targets = by_owner(positions, size, grid)
     found = exchanged(grid, targets, values[order])
-    begin, end = grid.piece(size)
+    begin, end = grid.segment(size)
     return _built(found[0] - begin, found[1], end - begin, values.dtype, dup, grid)
 
 
@@ -109,15 +109,15 @@ def exchanged(grid: Grid, targets: list[Any], *arrays: Array) -> list[Array]:
 @grid_rule(ScatterVector)
 def scatter_vector(q: ScatterVector, grid: Grid) -> Any:
     """Send the entries to the holders of their positions, which combine them in the order of the ranks."""
-    piece: IndexList = index_list(local(q.u))
-    positions = members_at(q.index, piece.indices.astype(np.int64), grid.piece(q.u.size)[0], grid)
-    dup = typed_second(piece.dtype) if q.dup is None else q.dup
+    segment: IndexList = index_list(local(q.u))
+    positions = members_at(q.index, segment.indices.astype(np.int64), grid.segment(q.u.size)[0], grid)
+    dup = typed_second(segment.dtype) if q.dup is None else q.dup
     size = q.index.size
-    return vector(grid, size, delivered(grid, positions, dense_values(piece), size, dup))
+    return vector(grid, size, delivered(grid, positions, dense_values(segment), size, dup))
 
 
 def members(index: Index, first: int, last: int, grid: Grid) -> Array:
-    """Return the members of an index that is an array from number `first` to `last`, those of this process's piece."""
+    """Return the members `first` to `last` of an index that is an array, those of this process's segment."""
     if isinstance(index.array, PartVector):
         return dense_values(local(index.array)).astype(np.int64)
     assert index.array is not None
@@ -125,7 +125,7 @@ def members(index: Index, first: int, last: int, grid: Grid) -> Array:
 
 
 def members_at(index: Index, numbers: Array, first: int, grid: Grid) -> Array:
-    """Return some members of an index by their numbers in the piece of this process, which begins at `first`."""
+    """Return some members of an index by their numbers in the segment of this process, which begins at `first`."""
     if index.array is None:
         return (numbers + first) * index.step + index.start
     if isinstance(index.array, PartVector):
@@ -153,7 +153,7 @@ def _whole(index: Index) -> Array:
 def by_owner(positions: Array, size: int, grid: Grid) -> tuple[Array, list[Any]]:
     """Return a stable order of positions by the process that holds them, and the positions for each process."""
     xp = array_module(grid.local)
-    bounds = xp.asarray(piece_bounds(size, grid.size)[1:-1], dtype=np.int64)
+    bounds = xp.asarray(segment_bounds(size, grid.size)[1:-1], dtype=np.int64)
     owner = xp.searchsorted(bounds, positions, side="right")
     order, ends = group_by_owner(positions, owner, grid.size, grid.local)
     sorted_positions = positions[order]
@@ -229,7 +229,7 @@ def outside(q: Outside, grid: Grid) -> Any:
     """Keep what is outside the region in every part."""
     a: Any = q.a
     if not isinstance(a, CSR):
-        at, _ = inside(q.rows, grid.piece(a.size), grid)
+        at, _ = inside(q.rows, grid.segment(a.size), grid)
         return vector(grid, a.size, registry.run(Outside(local(a), at, None), grid.engine), iso=a.iso)
     assert q.cols is not None
     rows, _ = inside(q.rows, grid.rows(a.nrows), grid)

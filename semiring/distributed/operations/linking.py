@@ -1,6 +1,6 @@
 """Union-find: every process hooks by its block in a forest of all rows, then the processes join their forests.
 
-A process starts with the hooks of its own piece of the forest, so that nothing is gathered.  It sends the parents that
+A process starts with the hooks of its segment of the forest, so that nothing is gathered.  It sends the parents that
 it has changed, and hooks by those that arrive; after ceil(log2 p) rounds every process has the hooks of all.  The roots
 are the smallest rows of their trees, whatever the order of the hooks, so the result does not depend on the number of
 processes.  Memory O(n) on each.
@@ -58,10 +58,10 @@ def link(q: Link, grid: Grid) -> Any:
     block = _block(q.pattern, grid)
     if q.skip is None:
         own = registry.run(Link(_started(q.forest, grid), block, q.first, q.last, None), grid.engine)
-        return _piece(_joined(own, None, grid), grid)
+        return _segment(_joined(own, None, grid), grid)
     before = _whole(q.forest, grid)  # rows are skipped by their roots in it
     own = registry.run(Link(before, block, q.first, q.last, q.skip), grid.engine)
-    return _piece(_joined(own, before, grid), grid)
+    return _segment(_joined(own, before, grid), grid)
 
 
 @grid_rule(LinkSample)
@@ -83,7 +83,7 @@ def link_all(q: LinkAll, grid: Grid) -> Any:
     skip = _frequent(sample.store, grid.rows(n), grid) if q.skips and block.nvals else None
     own = registry.run(Link(sample.store, block, sample.visited, None, skip), grid.engine)
     if grid.size == 1:
-        return _piece(own, grid)
+        return _segment(own, grid)
     labels = set() if skip is None else {_number(skip)}  # synchronizes
     forest = _joined(own, None, grid, labels)
     roots = (
@@ -95,7 +95,7 @@ def link_all(q: LinkAll, grid: Grid) -> Any:
     if found.size > 1:
         giant = int(found[counts.argmax()])
         forest = _joined(registry.run(Link(forest, block, sample.visited, None, giant), grid.engine), forest, grid)
-    return _piece(forest, grid)
+    return _segment(forest, grid)
 
 
 @grid_rule(MostFrequent)
@@ -140,13 +140,13 @@ def _block(pattern: AnyPattern, grid: Grid) -> AnyPattern:
 
 
 def _started(forest: Any, grid: Grid) -> Full:
-    """Return the forest of all rows with the parents of this process's piece; other rows are roots."""
-    piece = local(forest)
+    """Return the forest of all rows with the parents of this process's segment; other rows are roots."""
+    segment = local(forest)
     if grid.size == 1:
-        return cast(Full, piece)
+        return cast(Full, segment)
     parents = array_module(grid.local).arange(forest.size, dtype=forest.dtype)
-    first, last = grid.piece(forest.size)
-    parents[first:last] = dense_values(piece)
+    first, last = grid.segment(forest.size)
+    parents[first:last] = dense_values(segment)
     return Full(forest.size, forest.dtype, parents)
 
 
@@ -154,8 +154,8 @@ def _whole(forest: Any, grid: Grid) -> Full:
     return cast(Full, local(forest) if grid.size == 1 else allgather_store(forest))
 
 
-def _piece(forest: Full, grid: Grid) -> Any:
-    return vector(grid, forest.size, slice_vector(forest, *grid.piece(forest.size), grid.engine))
+def _segment(forest: Full, grid: Grid) -> Any:
+    return vector(grid, forest.size, slice_vector(forest, *grid.segment(forest.size), grid.engine))
 
 
 def _frequent(forest: Full, rows: tuple[int, int], grid: Grid) -> ScalarResult:

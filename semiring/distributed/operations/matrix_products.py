@@ -11,7 +11,7 @@ a process gathers the columns of A that are the rows of its block of B (or the r
 block of A), multiplies, and sends the parts of the product to those who hold them, as in a product with a vector.
 Memory: what is gathered, and a product as high (or as wide) as C.
 
-Where every process holds B as a whole, it multiplies the rows of its piece (`replicated_products`).
+Where every process holds B as a whole, it multiplies the rows of its segment (`replicated_products`).
 
 The way of the fewest bytes is taken, by an estimate from the shapes and the numbers of entries, which is the same on
 all processes (`product_bytes`).
@@ -36,7 +36,7 @@ from ...ops.extract import extract_matrix
 from ...ops.layout import concat
 from ...ops.write import Write
 from ..communication_filter import Excluded
-from ..grid import Grid, piece_bounds
+from ..grid import Grid, segment_bounds
 from ..matrix_messages import exchanged_blocks, shared
 from ..partition import embed, local, local_mask, matrix, restrict, union
 from ..product_bytes import sent_bytes, without_unread_values
@@ -79,7 +79,7 @@ def _by_stages(q: Mxm, a: CSR, b: CSR, grid: Grid) -> CSR:
     """SUMMA over the ranges of inner positions that no process divides."""
     mask, shape = local_mask(q.mask), (a.nrows, b.ncols)
     (height, width), (row, col) = grid.shape, grid.coords
-    bounds = piece_bounds(a.ncols, grid.size)
+    bounds = segment_bounds(a.ncols, grid.size)
     stages = sorted({*range(0, grid.size + 1, height), *range(0, grid.size + 1, width)})
     rows, cols = grid.rows(shape[0]), grid.cols(shape[1])
     extent = rows[1] - rows[0], cols[1] - cols[0]

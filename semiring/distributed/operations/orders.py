@@ -1,4 +1,4 @@
-"""Operations that finish rows in an order: loops of products, in which every process decides for the rows of its piece.
+"""Operations that finish rows in an order: loops of products; each process decides for the rows of its segment.
 
 `Peel` takes a product for each round of removals, and `AcyclicClosure` two for each generation, so the number of
 collectives is that of rounds and of generations.
@@ -57,7 +57,7 @@ def acyclic_closure(q: AcyclicClosure, grid: Grid) -> AcyclicResult:
     """Multiply the rows that wait for no other one, and count the entries of the others in their columns down."""
     xp, a, size, z = array_module(grid.local), q.a, q.a.nrows, q.semiring.z
     pattern = structure_only(a.pattern)
-    first, last = grid.piece(size)
+    first, last = grid.segment(size)
     closed: Any = local(q.x)
     waits = xp.zeros(last - first, np.int64)
     at, arriving = _entries_of(xp.arange(last - first), pattern, grid)
@@ -80,11 +80,11 @@ def acyclic_closure(q: AcyclicClosure, grid: Grid) -> AcyclicResult:
 
 
 def _entries_of(rows: Array, pattern: CSR, grid: Grid) -> tuple[Array, Array]:
-    """Return the columns of this process's piece in which some rows have entries, and their numbers.  Collective.
+    """Return the columns of this process's segment in which some rows have entries, and their numbers.  Collective.
 
-    rows: those of each process, numbered in its piece.
+    rows: those of each process, numbered in its segment.
     """
-    first, last = grid.piece(pattern.nrows)
+    first, last = grid.segment(pattern.nrows)
     frontier = vector(grid, pattern.nrows, _marked(rows, last - first))
     found = index_list(local(vxm(frontier, pattern, semirings.plus_pair[INT64]).into()))
     return found.indices.astype(np.int64), dense_values(found)

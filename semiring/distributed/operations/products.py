@@ -26,21 +26,21 @@ from ..grid import Grid
 from ..partition import (
     add_constant,
     allgather_segments,
-    col_pieces,
+    col_segments,
     concatenate_received,
     embed_vector,
     exchange_segments,
     local,
     local_mask,
     reduce_scatter,
-    row_pieces,
+    row_segments,
     slice_vector,
     to_global,
     vector,
 )
 from ..rules import grid_rule
 
-Pieces = Callable[..., range]
+Segments = Callable[..., range]
 
 
 @grid_rule(Mxv, fuses=("mask",))
@@ -59,18 +59,18 @@ def product(q: Mxv, grid: Grid, sieve: Sieve | None, *, by_column: bool | None =
     if by_column is None:
         by_column = q.by_column.ready and not (q.by_row.ready and grid.shape[1] == 1)
     stored: CSR = (q.by_column if by_column else q.by_row).get()
-    inner, outer = (row_pieces, col_pieces) if by_column else (col_pieces, row_pieces)
+    inner, outer = (row_segments, col_segments) if by_column else (col_segments, row_segments)
     value = mxv_value(q, stored, q.vector)
     mask = local_mask(q.mask)
-    shift = _shift(q, grid.piece(q.nout, outer(grid).start)[0], grid.piece(q.ninner, inner(grid).start)[0])
+    shift = _shift(q, grid.segment(q.nout, outer(grid).start)[0], grid.segment(q.ninner, inner(grid).start)[0])
     positions = shift is None
-    # Where the block has the rows of the piece alone, its product is already the result.
+    # Where the block has the rows of the segment alone, its product is already the result.
     alone, ranks = len(outer(grid)) == 1, outer(grid)
     excluded = sieve if isinstance(sieve, Excluded) and not alone else None
     u: Any = _gathered(q, grid, inner, outer, local(stored), excluded if value is None else None)
     block: CSR = local(stored)
     if positions:
-        block, u = _at_positions(grid, stored), embed_vector(u, q.ninner, grid.piece(q.ninner, inner(grid).start)[0])
+        block, u = _at_positions(grid, stored), embed_vector(u, q.ninner, grid.segment(q.ninner, inner(grid).start)[0])
     if q.flip:
         plan: Any = products.vxm(u, block, q.semiring, transposed=not by_column)
     else:
@@ -80,7 +80,7 @@ def product(q: Mxv, grid: Grid, sieve: Sieve | None, *, by_column: bool | None =
         limit = excluded.mask if excluded is not None else mask
     t: Any = plan.into(None, Write(limit))
     if positions:
-        first, last = grid.piece(q.nout, ranks.start)[0], grid.piece(q.nout, ranks.stop - 1)[1]
+        first, last = grid.segment(q.nout, ranks.start)[0], grid.segment(q.nout, ranks.stop - 1)[1]
         t = slice_vector(t, first, last, grid.engine)
     if value is not None:
         t = with_values(t, q.semiring.z, None, value)
@@ -94,7 +94,9 @@ def product(q: Mxv, grid: Grid, sieve: Sieve | None, *, by_column: bool | None =
     return vector(grid, q.nout, w if value is None else with_values(w, q.semiring.z, None, value), iso=value)
 
 
-def _gathered(q: Mxv, grid: Grid, inner: Pieces, outer: Pieces, block: CSR, excluded: Excluded | None) -> VectorStore:
+def _gathered(
+    q: Mxv, grid: Grid, inner: Segments, outer: Segments, block: CSR, excluded: Excluded | None
+) -> VectorStore:
     """Return the inner positions of the vector.  Collective.
 
     excluded: receives the positions that the mask does not admit, where their holder sends them in the same exchange.
@@ -102,16 +104,16 @@ def _gathered(q: Mxv, grid: Grid, inner: Pieces, outer: Pieces, block: CSR, excl
     u, mask = _read(q), local_mask(q.mask)
     if excluded is None or mask is None:
         return allgather_segments(grid, u, inner)
-    piece, ranks, inside = local(u), outer(grid), grid.piece(q.nout)
-    width = grid.piece(q.nout, ranks.stop - 1)[1] - grid.piece(q.nout, ranks.start)[0]
-    saved = saved_bytes(q.semiring.z.itemsize, piece.nvals / max(piece.size, 1), block.nvals / max(width, 1))
+    segment, ranks, inside = local(u), outer(grid), grid.segment(q.nout)
+    width = grid.segment(q.nout, ranks.stop - 1)[1] - grid.segment(q.nout, ranks.start)[0]
+    saved = saved_bytes(q.semiring.z.itemsize, segment.nvals / max(segment.size, 1), block.nvals / max(width, 1))
     without: Any = None
     if mask.structural and mask.complement:
         without = mask.store
     elif 8 * saved > 1:  # else not even a bit for each position pays
         without = registry.run(Keep(everything(inside[1] - inside[0], grid.local), mask.negated()), grid.engine)
     update = None if without is None else excluded.update(without, saved)
-    found, arrived = exchange_segments(grid, (piece, inner), (update, outer))
+    found, arrived = exchange_segments(grid, (segment, inner), (update, outer))
     if any(each is not None for each in arrived):
         nothing = vector(grid, q.nout, empty_vector(inside[1] - inside[0], np.dtype(np.bool_), grid.local))
         excluded.exclude(concatenate_received(grid, nothing, ranks, arrived))

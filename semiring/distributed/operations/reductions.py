@@ -12,14 +12,16 @@ from ...operators.types import TypedMonoid
 from ...ops import reduce
 from ..agreement import Agreed
 from ..grid import Grid
-from ..partition import local, reduce_scatter, row_pieces
+from ..partition import local, reduce_scatter, row_segments
 from ..rules import grid_rule
 
 
 @grid_rule(ReduceRows)
 def reduce_rows(q: ReduceRows, grid: Grid) -> Any:
     """Reduce the rows of the block, then those of the blocks beside it."""
-    return reduce_scatter(grid, reduce.reduce_rows(local(q.a), q.monoid).into(), row_pieces(grid), q.a.nrows, q.monoid)
+    return reduce_scatter(
+        grid, reduce.reduce_rows(local(q.a), q.monoid).into(), row_segments(grid), q.a.nrows, q.monoid
+    )
 
 
 @grid_rule(ReduceScalar)

@@ -1,6 +1,6 @@
-"""Products with a replicated operand, and what reads them: each process multiplies the rows of its piece.
+"""Products with a replicated operand, and what reads them: each process multiplies the rows of its segment.
 
-    C(i, :) = (+)_l  A(i, l) B(l, :)      for the rows i of the piece
+    C(i, :) = (+)_l  A(i, l) B(l, :)      for the rows i of the segment
 
 With B as a whole on every process, a row of C needs the row of A and that of the mask alone.  On a grid of one column
 a block has whole rows, so nothing is sent but B, once; else rows are exchanged within a row of the grid.  The request
@@ -42,7 +42,7 @@ def by_replica(q: Mxm, grid: Grid) -> CSR | None:
     plan, mask = _rows(q, grid)
     made: CSR = plan.into(None, Write(mask))
     if "xi" in q.semiring.mult.uses:
-        made = restrict(made, grid.piece(shape[0]), (0, shape[1]))
+        made = restrict(made, grid.segment(shape[0]), (0, shape[1]))
     return matrix(grid, shape, local(blocks_of_rows(grid, made, shape)), iso=product_value(q.semiring, a.iso, b.iso))
 
 
@@ -64,7 +64,7 @@ def _stored(q: Mxm, grid: Grid) -> tuple[CSR, bool]:
 
 
 def _rows(q: Mxm, grid: Grid) -> tuple[Plan[CSR], Mask | None]:
-    """Return the product of the rows of the piece, and the rows of the mask.  Collective.
+    """Return the product of the rows of the segment, and the rows of the mask.  Collective.
 
     Under an operator that reads the row of A, they are at their positions in the whole.
     """
@@ -77,7 +77,7 @@ def _rows(q: Mxm, grid: Grid) -> tuple[Plan[CSR], Mask | None]:
         assert isinstance(q.mask.store, CSR)
         of_mask = whole_rows(grid, structure_only(q.mask.store.pattern) if q.mask.structural else q.mask.store)
     if "xi" in q.semiring.mult.uses:
-        first = grid.piece(q.a.nrows)[0]
+        first = grid.segment(q.a.nrows)[0]
         rows = embed(rows, q.a.shape, first, 0)
         of_mask = None if of_mask is None else embed(of_mask, (q.a.nrows, of_mask.ncols), first, 0)
     if q.mask is not None and of_mask is not None:
@@ -99,13 +99,13 @@ def _product(q: FusedMxm, grid: Grid) -> Plan[CSR]:
 
 @grid_rule(MxmReduceRows, when=_fusible)
 def mxm_reduce_rows(q: MxmReduceRows, grid: Grid) -> PartVector:
-    """Reduce the rows of the piece."""
+    """Reduce the rows of the segment."""
     return vector(grid, q.a.nrows, reduce_rows(_product(q, grid), q.monoid).into())
 
 
 @grid_rule(MxmReduceScalar, when=_fusible)
 def mxm_reduce_scalar(q: MxmReduceScalar, grid: Grid) -> np.generic | None:
-    """Reduce the rows of the piece, and combine the results in the order of the ranks."""
+    """Reduce the rows of the segment, and combine the results in the order of the ranks."""
     return combined(grid.comm.allgather(reduce_scalar(_product(q, grid), q.monoid)()), q.monoid)
 
 
@@ -115,6 +115,6 @@ def _selects_values(q: MxmSelect, grid: Grid) -> bool:
 
 @grid_rule(MxmSelect, when=_selects_values)
 def mxm_select(q: MxmSelect, grid: Grid) -> CSR:
-    """Select entries of the rows of the piece by their values."""
+    """Select entries of the rows of the segment by their values."""
     made: CSR = select(_product(q, grid), q.op, q.k).into()
     return blocks_of_rows(grid, made, (q.a.nrows, q.product.ncols))

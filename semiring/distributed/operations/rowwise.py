@@ -1,7 +1,7 @@
 """Operations on the entries of each row.
 
 A matrix scaled by a vector needs the vector's elements of its block's rows or columns.  The others read a row in order,
-or all of it: they are computed on the rows of a piece, and results with entries in the columns go back to the blocks.
+or all of it: they are computed on the rows of a segment, and results with entries in the columns go back to the blocks.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from ...ops.ewise import ewise_mult
 from ..grid import Grid
 from ..partition import (
     allgather_segments,
-    col_pieces,
+    col_segments,
     embed_vector,
     local,
     matrix,
     restrict,
-    row_pieces,
+    row_segments,
     to_global,
     vector,
 )
@@ -38,11 +38,11 @@ from .indexing import by_owner, exchanged, members_at
 @grid_rule(Scale)
 def scale(q: Scale, grid: Grid) -> Any:
     """Gather the elements of the rows, or of the columns, of the block."""
-    a, pieces = q.a, row_pieces if q.by_rows else col_pieces
-    u: Any = allgather_segments(grid, q.u, pieces)
+    a, segments = q.a, row_segments if q.by_rows else col_segments
+    u: Any = allgather_segments(grid, q.u, segments)
     if q.op.uses & POSITIONS:
         extent = a.nrows if q.by_rows else a.ncols
-        u = embed_vector(u, extent, grid.piece(extent, pieces(grid).start)[0])
+        u = embed_vector(u, extent, grid.segment(extent, segments(grid).start)[0])
         made = restrict(_scaled(to_global(grid, a), u, q), grid.rows(a.nrows), grid.cols(a.ncols))
     else:
         made = _scaled(local(a), u, q)
@@ -63,7 +63,7 @@ def scan(q: Scan, grid: Grid) -> Any:
 
 @grid_rule(SortRows)
 def sort_rows(q: SortRows, grid: Grid) -> SortedRows:
-    """Sort the rows of each piece."""
+    """Sort the rows of each segment."""
     made = registry.run(replace(q, a=whole_rows(grid, q.a)), grid.engine)
     values = blocks_of_rows(grid, made.values, q.a.shape)
     return SortedRows(values, blocks_of_rows(grid, made.columns, q.a.shape))
@@ -78,7 +78,7 @@ def select_k(q: SelectK, grid: Grid) -> Any:
         chosen = restrict(registry.run(replace(q, a=to_global(grid, a)), grid.engine), rows, cols)
         few = matrix(grid, a.shape, chosen, iso=a.iso)
         made: CSR = registry.run(replace(q, a=global_rows(grid, few)), grid.engine)
-        made = restrict(made, grid.piece(a.nrows), (0, a.ncols))
+        made = restrict(made, grid.segment(a.nrows), (0, a.ncols))
     else:
         few = matrix(grid, a.shape, registry.run(replace(q, a=local(a)), grid.engine), iso=a.iso)
         if grid.shape[1] == 1:
@@ -90,7 +90,7 @@ def select_k(q: SelectK, grid: Grid) -> Any:
 
 @grid_rule(LocateRows)
 def locate_rows(q: LocateRows, grid: Grid) -> Located:
-    """Find the entry of each row of the piece."""
+    """Find the entry of each row of the segment."""
     found = registry.run(replace(q, a=_candidates(q, grid)), grid.engine)
     size = q.a.nrows
     return Located(vector(grid, size, found.values, iso=q.a.iso), vector(grid, size, found.positions))
@@ -108,9 +108,9 @@ def _candidates(q: LocateRows, grid: Grid) -> CSR:
 
 @grid_rule(LocateGroups)
 def locate_groups(q: LocateGroups, grid: Grid) -> Located:
-    """Find the entry of each group in the piece, and send it to the holder of the group."""
+    """Find the entry of each group in the segment, and send it to the holder of the group."""
     u, size = q.u, q.index.size
-    first, last = grid.piece(u.size)
+    first, last = grid.segment(u.size)
     own, everything = index_list(local(u)), array_module(grid.local).arange(last - first, dtype=np.int64)
     labels = members_at(q.index, everything, first, grid)
     index = Index(size, int(labels.size), array=labels.astype(index_dtype(size), copy=False))
@@ -121,7 +121,7 @@ def locate_groups(q: LocateGroups, grid: Grid) -> Located:
     best, places = dense_values(values)[order], dense_values(positions)[order] + first
     groups, best, places = exchanged(grid, targets, best, places)
     # In the order of the ranks, and so of the positions in the vector.
-    begin, end = grid.piece(size)
+    begin, end = grid.segment(size)
     index = Index(end - begin, int(groups.size), array=(groups - begin).astype(index_dtype(end - begin), copy=False))
     candidates = Full(int(groups.size), u.dtype, best, None, grid.local)
     made = registry.run(LocateGroups(candidates, index, q.largest), grid.engine)

@@ -1,7 +1,7 @@
 """Searches from many sources.
 
 Where every process may hold the matrix as a whole, each searches from its own sources, those of the rows of the result
-in its piece, as one process does: nothing is sent in the levels.  Every level reads the matrix, so it is replicated
+in its segment, as one process does: nothing is sent in the levels.  Every level reads the matrix, so it is replicated
 whatever that sends, unless there are fewer sources than processes.  Else a level is a product of the matrix of all
 frontiers.
 """
@@ -48,8 +48,8 @@ def closure_many(q: ClosureMany, grid: Grid) -> ClosureManyResult:
 
 
 def _apart(q: ClosureMany, whole: CSR, transposed: bool, grid: Grid) -> ClosureManyResult:
-    """Search from the sources of the piece."""
-    (first, last), k, n = grid.piece(q.sources.size), q.sources.size, whole.nrows
+    """Search from the sources of the segment."""
+    (first, last), k, n = grid.segment(q.sources.size), q.sources.size, whole.nrows
     found = searched(q.sources[first:last], whole, transposed=transposed, levels=q.levels, counts=q.counts)
     steps, counts = max(grid.comm.allgather(found.steps)), None
     if found.counts is not None:
@@ -60,7 +60,7 @@ def _apart(q: ClosureMany, whole: CSR, transposed: bool, grid: Grid) -> ClosureM
 
 
 def _divided(levels: CSR, steps: int, shape: tuple[int, int], dtype: np.dtype[Any], grid: Grid) -> CSR:
-    """Return the levels in blocks, of the rows of each piece; they are sent in a byte where there are few."""
+    """Return the levels in blocks, of the rows of each segment; they are sent in a byte where there are few."""
     if grid.shape[1] == 1:
         return matrix(grid, shape, levels)
     short = cast_store(levels, np.min_scalar_type(steps), grid.engine)
@@ -91,8 +91,8 @@ def _together(q: ClosureMany, grid: Grid) -> ClosureManyResult:
 
 
 def _counted(frontier: CSR, step: int, grid: Grid) -> Triples:
-    """Return the entries of each row of the piece, as a column of the counts."""
+    """Return the entries of each row of the segment, as a column of the counts."""
     ones = with_values(frontier, _INT64, None, np.int64(1))
     found: Any = index_list(local(reduce_rows(ones, "plus").into()))
-    rows = found.indices.astype(np.int64) + grid.piece(frontier.nrows)[0]
+    rows = found.indices.astype(np.int64) + grid.segment(frontier.nrows)[0]
     return Triples(rows, rows * 0 + step, dense_values(found), None)

@@ -144,7 +144,7 @@ def grid_from_triples(operation: str, spec: BuildMatrix, device: str) -> Any:
 def grid_singletons(size: int, device: Any) -> Any:
     """Return the forest in which every row is its own root."""
     grid: Grid = device.executor.grid
-    first, last = grid.piece(size)
+    first, last = grid.segment(size)
     dtype = index_dtype(size)
     return PartVector(grid, size, dtype, grid.run_then_barrier(lambda: numbers(first, last, dtype, grid.local)))
 
@@ -170,7 +170,7 @@ def grid_element(a: CSR | VectorStore, row: int, col: int = 0) -> Any:
     if isinstance(a, CSR):
         (top, bottom), (left, right) = grid.rows(a.nrows), grid.cols(a.ncols)
     else:
-        (top, bottom), (left, right) = grid.piece(a.size), (0, 1)
+        (top, bottom), (left, right) = grid.segment(a.size), (0, 1)
     here = top <= row < bottom and left <= col < right
     return grid.broadcast_present(element(grid.part(a), row - top, col - left) if here else None)
 
@@ -187,16 +187,16 @@ def grid_same_entries(a: Any, b: Any, tolerance: tuple[float, float] | None) -> 
 
 def _outside(store: PartVector, size: int) -> int | None:
     """Return a value of a full vector of integers that is no index below `size`, or None.  Collective."""
-    piece, wrong = dense_values(store.part), None
-    if piece.size:
-        low, high = int(piece.min()), int(piece.max())
+    segment, wrong = dense_values(store.part), None
+    if segment.size:
+        low, high = int(segment.min()), int(segment.max())
         wrong = low if low < 0 else high if high >= size else None
     return cast("int | None", grid_of(store).broadcast_present(wrong))
 
 
 @version_of(index.index_of_vector)
 def index_of_vector(store: VectorStore, size: int, axis: str) -> Index:
-    """Return a full vector as an index: each process checks its piece; of booleans all have all.  Collective."""
+    """Return a full vector as an index: each process checks its segment; of booleans all have all.  Collective."""
     if store.dtype.kind == "b" or not isinstance(store, PartVector):
         return index.index_of_whole(whole_of(store), size, axis, store.device)
     if store.dtype.kind not in "iu":
@@ -231,7 +231,7 @@ def grid_rows_of_groups(u: VectorStore, labels: Index, origin: Array | None, nco
     kept = labels.array
     if not isinstance(kept, PartVector):
         return rows_of_groups.__wrapped__(u, labels, origin, ncols)  # type: ignore[attr-defined,no-any-return]
-    first = grid_of(kept).piece(kept.size)[0]
+    first = grid_of(kept).segment(kept.size)[0]
     at = lambda i: (dense_values(kept.part)[i - first].astype(i.dtype), i)  # noqa: E731
     return cast(CSR, grid_of(kept).scatter_entries(u, (labels.size, ncols), at))
 
@@ -270,7 +270,7 @@ def header(x: Any) -> str:
         (top, bottom), (left, right) = grid.rows(store.nrows), grid.cols(store.ncols)
         part, where = store.pattern.part, f"rows {top}:{bottom}, columns {left}:{right}"
     else:
-        first, last = grid.piece(store.size)
+        first, last = grid.segment(store.size)
         part, where = getattr(store, "part", None), f"positions {first}:{last}"
     shape = f"{x.shape[0]} x {x.shape[1]}" if x.ndim == 2 else f"size {x.size}"
     held = "" if part is None else f", {display.counted(part.nvals)}"

@@ -1,4 +1,4 @@
-"""Votes: each process decides for the rows of its piece, with a copy of the labels of all columns.
+"""Votes: each process decides for the rows of its segment, with a copy of the labels of all columns.
 
 The scores of a row are added up in the order of its columns, as on one process, so where sums are rounded they are
 rounded alike.  Memory O(n) on every process for labels, masses and totals, beside the entries of its rows.
@@ -31,9 +31,9 @@ from .indexing import by_owner, exchanged
 
 @grid_rule(Vote)
 def vote(q: Vote, grid: Grid) -> Any:
-    """Count the votes of the rows of the piece."""
+    """Count the votes of the rows of the segment."""
     n = q.a.nrows
-    first, last = grid.piece(n)
+    first, last = grid.segment(n)
     rows = None if q.rows is None else dense_values(local(q.rows))
     labels, mass, totals = (None if v is None else allgather_store(v) for v in (q.labels, q.mass, q.totals))
     assert labels is not None
@@ -42,8 +42,8 @@ def vote(q: Vote, grid: Grid) -> Any:
 
 
 def _own(rows: Array | None, n: int, grid: Grid) -> Full:
-    """Return which of all rows vote: some of those of the piece, or all of them."""
-    first, last = grid.piece(n)
+    """Return which of all rows vote: some of those of the segment, or all of them."""
+    first, last = grid.segment(n)
     voters = array_module(grid.local).zeros(n, np.bool_)
     voters[first:last] = True if rows is None else rows
     return Full(n, BOOL, voters)
@@ -53,10 +53,10 @@ def _own(rows: Array | None, n: int, grid: Grid) -> Full:
 def local_moving(q: LocalMoving, grid: Grid) -> Any:
     """Vote part by part: labels that change are sent to all processes, and active columns to those who hold their rows.
 
-    Every process has all labels; which rows are active it keeps for its piece.
+    Every process has all labels; which rows are active it keeps for its segment.
     """
     xp, n, dtype = array_module(grid.local), q.a.nrows, q.labels.dtype
-    first, last = grid.piece(n)
+    first, last = grid.segment(n)
     rows, a = whole_rows(grid, q.a), resident(global_rows(grid, q.a))
     labels = dense_values(allgather_store(q.labels)).copy()
     mass = None if q.mass is None else allgather_store(q.mass)
@@ -86,7 +86,7 @@ def local_moving(q: LocalMoving, grid: Grid) -> Any:
 
 
 def _parts(q: LocalMoving, number: int, first: int, last: int, grid: Grid) -> Array:
-    """Return the part of each row of the piece in a pass, computed on the host as all engines compute it."""
+    """Return the part of each row of the segment in a pass, computed on the host as all engines compute it."""
     rows = np.arange(first, last)
     drawn = FUNCTIONS["random"](rows, np.zeros(rows.size, np.int64), key_of_pass(q.seed, number))
     return to_device(np.floor(q.parts * drawn).astype(np.int64), grid.local)
@@ -100,7 +100,7 @@ def _totals(labels: Array, mass: Array, grid: Grid) -> Full:
 
 
 def _neighbors(rows: CSR, moved: Array, labels: Array, first: int, grid: Grid) -> Array:
-    """Return the rows of the piece that are columns of rows that moved, in other groups.  Collective."""
+    """Return the rows of the segment that are columns of rows that moved, in other groups.  Collective."""
     xp = array_module(grid.local)
     index = Index(rows.nrows, int(moved.size), array=moved.astype(index_dtype(rows.nrows), copy=False))
     chosen = extract_matrix(structure_only(rows.pattern), index, Index(rows.ncols, rows.ncols)).into()
