@@ -85,14 +85,17 @@ class _Timed(closure._Search):
 
     def _drive(self, kernel: Any, threads: int, arguments: Callable[[int], tuple[Any, ...]]) -> None:
         self._allow_pull()
-        state, operands = self.state, arguments(1)[:-1]
-        vectors = [operand for operand in operands[8:] if isinstance(operand, np.ndarray)]
+        state, (*operands, limit) = self.state, arguments(1)
+        # Behind the matrix, in both directions or in one: arrays, and tuples of them.
+        nested = [operand if isinstance(operand, tuple) else (operand,) for operand in operands[2:]]
+        vectors = [each for group in nested for each in group if isinstance(each, np.ndarray)]
         control = np.zeros(CONTROL_SIZE, np.int64)
 
         def run(allowed: int, steps: int) -> float:
             state[closure_state.PULL_ALLOWED], state[closure_state.VISITED] = allowed, 0
             start = time.process_time_ns()
-            kernel(0, 1, control, *operands, state[closure_state.STEPS] + steps)
+            last = state[closure_state.STEPS] + steps
+            kernel(0, 1, control, *operands, (*limit[:-1], last) if isinstance(limit, tuple) else last)
             return time.process_time_ns() - start
 
         while state[closure_state.FRONTIER_SIZE]:

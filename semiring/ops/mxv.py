@@ -13,6 +13,7 @@ from typing import Any
 
 from .. import operators
 from ..config import config
+from ..engines.operands import Rows
 from ..engines.spec import Mxv
 from ..engines.spec_write import SHORT
 from ..formats import CSR, VectorStore
@@ -49,8 +50,8 @@ def mxv(
 
         return Plan(name, (nout,), typed.z, a.device, product)
     values = ("y" if flip else "x") in typed.mult.uses
-    by_row = structure.rows(a, transposed, values=values)
-    by_column = structure.rows(a, not transposed, values=values)
+    stored_rows, columns = Rows(a), structure.rows(a, True, values=values)
+    by_row, by_column = (columns, stored_rows) if transposed else (stored_rows, columns)
     spec = Mxv(nout, ninner, by_row, by_column, u, typed, flip, None, config.direction)
     return Plan(name, (nout,), typed.z, a.device, spec, None, nout <= SHORT)
 

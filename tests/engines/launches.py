@@ -62,6 +62,9 @@ class Module:
         self.lengths = {f.name: n for f in self.functions if (n := _length_of_type(f.returns)) is not None}
         self.lengths["values_of"] = 2
         self.fields: dict[str, set[tuple[str, str]]] = {}
+        # The functions that return one expression, which may be a kernel.
+        results = {f: [node.value for node in ast.walk(f) if isinstance(node, ast.Return)] for f in self.functions}
+        self.returned = {f.name: (f, values[0]) for f, values in results.items() if len(values) == 1 and values[0]}
         classes = {node.name: node for node in self.tree.body if isinstance(node, ast.ClassDef)}
         for function in self.functions:
             scope = _Scope(self, function)
@@ -120,6 +123,13 @@ class _Scope:
         if isinstance(value, ast.Name):
             known = self._names.get(value.id, [])
             return self.handles(known[0]) if len(known) == 1 and isinstance(known[0], ast.Call) else [None]
+        if isinstance(value, ast.Call) and (made := self._module.returned.get(getattr(value.func, "id", ""))):
+            function, result = made
+            scope = _Scope(self._module, function)
+            for parameter, argument in zip(function.args.args, value.args, strict=False):
+                if isinstance(argument, ast.Constant):  # the name of the entry
+                    scope._names[parameter.arg] = [argument]
+            return scope.handles(result) if result is not value else [None]
         names = self._constants(value.args[1]) if isinstance(value, ast.Call) and len(value.args) > 1 else []
         found = [(file, name) for file in self._files(value) for name in names]
         return list(found) if len(found) == 1 else [None]

@@ -60,7 +60,7 @@ def _panels(q: Mxm) -> tuple[int, int]:
 class _Plan(NamedTuple):
     counts: Kernel
     total: Kernel
-    store: Kernel
+    stores: Kernel
 
 
 @functools.lru_cache(maxsize=1024)
@@ -97,7 +97,7 @@ class Panels:
 
     def store(self, starts: Array | None, indices: Array, values: Array | None) -> None:
         """Store the entries.  starts: the offsets of all rows of the result; None: `offsets` has them."""
-        self._plan.store(
+        self._plan.stores(
             self._blocks, _BLOCK, self._packed, self._count, self._rows, self.panels, counter(),
             self.offsets, starts, indices, values, shared=self._shared,
         )  # fmt: skip

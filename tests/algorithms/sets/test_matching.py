@@ -61,7 +61,7 @@ def test_maximal_matchings_are_close_to_maximum_ones(kind: str, weighted: bool) 
     for seed in range(10):
         G = SPARSE[kind](seed)
         A = matrix(nx.to_scipy_sparse_array(G, dtype=np.float64), None)
-        sizes = [size_of(A, weighted=weighted, seed=each) for each in range(3)]
+        sizes = [size_of(A, weight=weighted, seed=each) for each in range(3)]
         most = len(nx.max_weight_matching(G, maxcardinality=True))
         assert all(0.8 * most <= size <= most for size in sizes)
         found, best = found + sum(sizes), best + 3 * most
