@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from semiring.dtypes import c_name
 from semiring.engines import registry
 from semiring.engines.cpu import presence
 from semiring.engines.cpu.program_lists import _entries
@@ -33,6 +34,7 @@ from semiring.engines.cuda.program_counters import (
     YIELDED,
 )
 from semiring.engines.cuda.program_lists import ListArrays
+from semiring.engines.cuda.program_run import words_of
 from semiring.engines.operands import Rows
 from semiring.engines.program import Program, ProgramResult, RunProgram, Values
 from semiring.engines.spec import Mxv
@@ -219,7 +221,7 @@ class Emulation:
                     target[value.indices] = source
                 else:
                     target[:] = source
-        words_of = []
+        matrix_words = []
         tiles = {}
         for m, a in enumerate(made.matrices):
             pattern = a.pattern
@@ -246,9 +248,10 @@ class Emulation:
                 )
                 held.append(np.array(parts, np.uint64))
                 columns = _address(held[-1])
-            words_of += [
+            matrix_words += [
                 _address(pattern.indptr), columns, 0 if a.values is None else _address(a.values),
-                _word(np.zeros((), a.dtype)[()] if a.iso is None else a.iso), pattern.nvals, pattern.nvals.bit_length(),
+                *words_of(np.zeros((), a.dtype)[()] if a.iso is None else a.iso), pattern.nvals,
+                pattern.nvals.bit_length(),
                 _address(rows), rows.size - 1, _address(present), int(full.sum()),
                 _address(occupied) if pattern.codec is None else 0,
             ]  # fmt: skip
@@ -266,7 +269,7 @@ class Emulation:
         given = [
             *code.sizes,
             *(_word(value) for _, value in code.constants),
-            *words_of,
+            *matrix_words,
             *fixed,
         ]
         inputs = {id(item): values for item, values in zip(program.inputs, q.values, strict=True)}
@@ -326,7 +329,8 @@ class Emulation:
                 _address(result),
                 _address(counters),
             ]
-            assert len(words_given) == len(made.arguments)
+            wide = sum(dtype == c_name(np.dtype(complex)) for dtype, _ in made.arguments)  # of two words
+            assert len(words_given) == len(made.arguments) + wide
             packed = (ctypes.c_uint64 * len(words_given))(*words_given)
             first = (ctypes.c_uint64 * at)(*state)
             made.run(self._blocks, packed, first)

@@ -14,7 +14,7 @@ import pytest
 pytest.importorskip("cupy", reason="the modules of the CUDA engine import CuPy")
 
 import semiring as sr
-from semiring import Vector
+from semiring import Matrix, Vector
 from semiring.engines import registry, tracing
 from semiring.engines.cpu import program
 from semiring.engines.cuda import compile, program_lists, program_tuning
@@ -167,6 +167,30 @@ def test_compressed_matrices(codec: str, tmp_path: Path, monkeypatch: pytest.Mon
                 found = sr.compile(strict=True)(function)(A.compress(codec), *arguments)
             assert same(function(A, *arguments), found), (name, n)
     assert emulation.ran == 12
+
+
+def positive_ranks(A: Matrix, rank: Vector) -> Vector:
+    """Ranks along the edges of A, whose values are not read."""
+    for _ in range(5):
+        rank = rank.vxm(A, "plus_first").apply("times", right=0.5)
+    return rank
+
+
+@needs_compiler
+@pytest.mark.parametrize("value", [None, 2 + 1j])
+def test_matrices_whose_values_are_wider_than_a_word(
+    value: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _tuned(monkeypatch, 1)
+    A = programs.symmetric(40, 90, 3).dup(complex)
+    if value is not None:
+        A = A.apply("second", right=value)
+    rank = Vector.full(1.0, A.nrows)
+    emulation = emulated.Emulation(tmp_path)
+    with executed_by(emulation):
+        found = sr.compile(strict=True)(positive_ranks)(A, rank)
+    assert same(positive_ranks(A, rank), found)
+    assert emulation.ran == 1
 
 
 @pytest.mark.nvrtc

@@ -26,7 +26,7 @@ from .mxv_covered import covered_columns
 from .packing import packable
 from .program_code import Code
 from .program_counters import FAILED, HOST_PRODUCT, OUTGROWN, YIELDED
-from .program_run import Layout, Run, signed, word_of
+from .program_run import Layout, Run, signed, word_of, words_of
 from .row_tiles import row_tiles
 
 # Parameters of a kernel are at most 4 KB in all.
@@ -146,7 +146,7 @@ class _MatrixArguments:
         columns = covered_columns(pattern) if self._covered else None
         words = [
             pattern.indptr.data.ptr, column_argument(pattern).data.ptr, 0 if values is None else values.data.ptr,
-            word_of(np.zeros((), self._dtype)[()] if self._iso is None else self._iso), pattern.nvals,
+            *words_of(np.zeros((), self._dtype)[()] if self._iso is None else self._iso), pattern.nvals,
             int(pattern.nvals).bit_length(), row_tiles(pattern).data.ptr if self._tiled else 0, self.tiles,
             0 if facts is None else facts.words.data.ptr, 0 if facts is None else facts.nonempty,
             0 if columns is None else columns.data.ptr,

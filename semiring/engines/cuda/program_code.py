@@ -107,7 +107,7 @@ class Code(Lists):
         return _even(fields, "b")
 
     def arguments(self) -> list[tuple[str, str]]:
-        """Return the fields of the argument in order: type and name; each is 8 bytes."""
+        """Return the fields of the argument in order: type and name; each is aligned to 8 bytes."""
         fields = [("i64", f"n{c}") for c, _ in enumerate(self.sizes)]
         fields += [(c_name(value.dtype), name) for name, value in self.constants]
         for m, a in enumerate(self.matrices):

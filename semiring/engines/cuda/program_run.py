@@ -32,15 +32,21 @@ if TYPE_CHECKING:
     from .program import CompiledProgram
     from .program_pulls import HostProduct
 
-__all__ = ["Layout", "Run", "signed", "word_of"]
+__all__ = ["Layout", "Run", "signed", "word_of", "words_of"]
 
 # The bits of a word of the state.
 WORD = (1 << 64) - 1
 
 
 def word_of(value: Any) -> int:
-    """Return the bytes of a scalar as a word."""
+    """Return the bytes of a scalar of at most 8 bytes as a word."""
     return int.from_bytes(np.asarray(value).tobytes().ljust(8, b"\0"), "little")
+
+
+def words_of(value: Any) -> list[int]:
+    """Return the bytes of a scalar as words, as a struct holds it whose fields are aligned to 8 bytes."""
+    data = np.asarray(value).tobytes()
+    return list(struct.unpack(f"{-(-len(data) // 8)}Q", data.ljust(-(-len(data) // 8) * 8, b"\0")))
 
 
 class Layout:
