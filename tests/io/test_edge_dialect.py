@@ -37,7 +37,9 @@ def written(folder: Path, content: str, name: str = "f.csv") -> Path:
 def edges(A: sr.Matrix) -> list[tuple[Any, ...]]:
     rows, cols, values = A.to_coo()
     labels = range(A.nrows) if A.labels is None else list(A.labels)
-    return sorted((labels[i], labels[j], value.item()) for i, j, value in zip(rows, cols, values, strict=True))
+    return sorted(
+        (labels[int(i)], labels[int(j)], value.item()) for i, j, value in zip(rows, cols, values, strict=True)
+    )
 
 
 @pytest.mark.parametrize("quoted", [False, True])
