@@ -37,7 +37,6 @@ def write() -> None:
             "semiring.distributed",
             [
                 *_functions("semiring.distributed", sr.distributed.__all__),
-                *_functions("semiring.distributed.random", dir(sr.distributed.random)),
             ],
         ),
         "exceptions": ("semiring.exceptions", _functions("semiring.exceptions", dir(exceptions))),
