@@ -28,7 +28,8 @@ EXPECTED = {
     "mxm": "api/matrix",
     "networkx": "networkx",
     "labels": "api/labels",
-    "betweenness": "api/algorithms_centrality",
+    "betweenness": "algorithms/centrality",
+    "betweenness_centrality": "api/algorithms_centrality",
 }
 # Queries without a page of their own: no decision is among the first results.
 GENERAL = (
