@@ -10,8 +10,8 @@ from .exceptions import NotSupported
 class Symbolic:
     """A number that the program of a loop computes.
 
-    An operation that expects a number calls one of these methods in place of reading a value.  `engines.traced`
-    implements them.
+    An operation that expects a number calls one of these methods in place of reading a value.  `programs.traced` of
+    the engines implements them.
     """
 
     __slots__ = ()

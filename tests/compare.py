@@ -8,11 +8,21 @@ from typing import Any
 import numpy as np
 
 from semiring.engines import registry
-from semiring.engines.operands import Index, Mask, Rows, Spec
 from semiring.engines.reference.dense import densify, sparsify
+from semiring.engines.requests.operands import Index, Mask, Rows, Spec
+from semiring.engines.requests.operations import (
+    Apply,
+    IsSymmetric,
+    Keep,
+    Mxm,
+    Mxv,
+    ReduceRows,
+    ReduceScalar,
+    Scale,
+    Scan,
+    scalar_value,
+)
 from semiring.engines.rows.bits import bits_of
-from semiring.engines.spec import Apply, IsSymmetric, Keep, Mxm, Mxv, ReduceRows, ReduceScalar, scalar_value
-from semiring.engines.spec_rows import Scale, Scan
 from semiring.formats import (
     CSR,
     AnyPattern,

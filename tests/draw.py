@@ -12,7 +12,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from semiring.dtypes import ALL, ORDERED
-from semiring.engines.operands import Index, Mask, Rows
+from semiring.engines.requests.operands import Index, Mask, Rows
 from semiring.formats import (
     CSR,
     Bitmap,

@@ -16,10 +16,10 @@ import numpy as np
 
 from semiring.devices import Device
 from semiring.engines import registry
-from semiring.engines.operands import Index, Mask, Rows, Spec
+from semiring.engines.requests.operands import Index, Mask, Rows, Spec
+from semiring.engines.requests.storage import Encode
 from semiring.engines.rows import bounds
 from semiring.engines.rows.slices import uncompressed
-from semiring.engines.spec_storage import Encode
 from semiring.exceptions import InvalidValue
 from semiring.formats import (
     CODECS,

@@ -73,9 +73,10 @@ PRIVATE_IN_BRIDGES: dict[str, tuple[tuple[str, ...], str]] = {
 DRAWING_METHODS = {"semiring.facade.plots", "semiring.facade.interop"}
 # The engines. None imports another, so that each can be compared with the next.
 ENGINES = {"reference", "cpu", "cuda"}
-# The packages of `engines`, each above those that it imports: what all share, rows of any storage kind, engines and
-# rules, and rules that use another rule.
-ENGINE_ROOMS = {"": 0, "rows": 1, **dict.fromkeys((*ENGINES, "sliced"), 2), "bitmap": 3, "hypersparse": 3}
+# The packages of `engines`, each above those that it imports: requests, what engines share, programs of loops, the
+# registry, rows of any storage kind, engines and rules, and rules that use another rule.
+ENGINE_ROOMS = {"requests": 0, "shared": 1, "programs": 2, "": 3, "rows": 4, **dict.fromkeys((*ENGINES, "sliced"), 5)}
+ENGINE_ROOMS |= {"bitmap": 6, "hypersparse": 6}
 # The libraries that execute on a device.
 DRIVERS = {"cupy", "cupyx", "cupy_backends", "numba"}
 # Stores and operations: `memory` and the engines call the driver for them.
@@ -288,7 +289,8 @@ def test_a_file_is_one_idea() -> None:
 @pytest.mark.parametrize(
     ("module", "source"),
     [
-        ("semiring.engines.direction", "from .rows import bits"),
+        ("semiring.engines.shared.direction", "from ..rows import bits"),
+        ("semiring.engines.requests.graphs", "from ..registry import run"),
         ("semiring.engines.sliced.permute", "from ..bitmap import vectors"),
         ("semiring.formats.csr", "from semiring.engines import registry"),
         ("semiring.formats.csr", "def f():\n    from ..engines.registry import find"),
@@ -351,7 +353,7 @@ def test_the_check_sees_devices() -> None:
             "semiring.algorithms.bfs",
             "import semiring\nfrom semiring import Matrix, ops\nfrom ._source import check",
         ),
-        ("semiring.engines.cuda.mxv", "from ..spec import Mxv\nfrom .launch import launch"),
+        ("semiring.engines.cuda.mxv", "from ..requests.operations import Mxv\nfrom .launch import launch"),
         ("semiring.bridges.cli.demo", "import semiring as sr\nfrom semiring.io import read"),
         ("semiring.bridges.cli.demo", "from semiring import config, ops\nfrom semiring.bridges.plot import style"),
         ("semiring.bridges.plot.graph", "from .style import BLUES\nfrom semiring.exceptions import InvalidValue"),

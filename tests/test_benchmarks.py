@@ -33,7 +33,7 @@ from benchmarks.forms import FORMS, PLACEMENTS
 from benchmarks.harness import Contender, compare, measure, peak_bytes
 from benchmarks.report import Peer, Report, Row
 from semiring import optional
-from semiring.engines.direction import Costs, Work
+from semiring.engines.shared.direction import Costs, Work
 
 GRAPH = social.Social(vertices=300, draws=2000)
 

@@ -16,7 +16,7 @@ from semiring.config import checked_device, engine_for
 from semiring.devices import Device, Executor, dispatched, in_parts, local_device
 from semiring.distributed import rules
 from semiring.engines import registry
-from semiring.engines.spec import Transpose
+from semiring.engines.requests.operations import Transpose
 from semiring.exceptions import InvalidValue, NotSupported
 
 PACKAGE = Path(devices.__file__).parent

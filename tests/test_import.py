@@ -55,7 +55,7 @@ def count(*args, **named):
 if create is not None:
     dataclasses._create_fn = count
 import semiring
-from semiring.engines.spec import Mxv
+from semiring.engines.requests.operations import Mxv
 late = Mxv.__init__.__name__ == Mxv.kinds.__name__ == "first"
 modules = sorted(set(sys.modules) - before)
 print(json.dumps({"version": semiring.__version__, "modules": modules, "generated": len(generated), "late": late}))

@@ -1,7 +1,7 @@
 """The costs of pushes and pulls on the CPU, and how good the directions are that they choose.
 
 A search stops before each level, runs it in one direction and continues as the tuning table chooses, so that the caches
-are those of a search.  A fit of the cost model (`semiring.engines.direction`) to the times gives the costs, in units of
+are those of a search.  A fit of the cost model (`engines.shared.direction`) to the times gives the costs, in units of
 a probe, by least squares of relative errors.
 
 Costs serve to choose.  So other rows divide the time in the chosen directions by the time in the faster ones, for the
@@ -30,7 +30,7 @@ import semiring as sr
 from semiring.engines.cpu import closure, closure_state
 from semiring.engines.cpu.atomics import CONTROL_SIZE
 from semiring.engines.cpu.tuning import COSTS
-from semiring.engines.direction import Costs, Work, expected_probes, prefers_pull
+from semiring.engines.shared.direction import Costs, Work, expected_probes, prefers_pull
 
 from .. import checks, graphs
 from ..case import Run

@@ -14,8 +14,8 @@ import semiring as sr
 from semiring import Matrix, Vector
 from semiring.config import engine_for
 from semiring.engines.registry import run as run_spec
+from semiring.engines.requests.storage import CheckCompressed
 from semiring.engines.rows import bounds
-from semiring.engines.spec_storage import CheckCompressed
 from tests import verify
 
 from .. import graphs

@@ -13,8 +13,8 @@ from typing import cast
 import numpy as np
 
 from ..engines import registry
+from ..engines.requests.operations import UpdateVector
 from ..engines.rows.slices import same_iso
-from ..engines.spec_write import UpdateVector
 from ..formats import Bitmap, Count, Full, IndexList, VectorStore, array_module, dense_values, with_values, word_count
 from ..operators.types import TypedMonoid
 from .partition import first_of, union

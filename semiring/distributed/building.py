@@ -11,7 +11,7 @@ from semiring import Matrix, Vector
 
 from ..dtypes import unify
 from ..engines import registry
-from ..engines.spec import BuildVector
+from ..engines.requests.operations import BuildVector
 from ..exceptions import DimensionMismatch, DuplicateIndex, InvalidType
 from ..facade.edges import edges_of
 from ..facade.means import is_mean, mean_of

@@ -23,8 +23,8 @@ import numpy as np
 
 from ..dtypes import BOOL
 from ..engines import registry
-from ..engines.operands import Mask
-from ..engines.spec import Ewise, Keep
+from ..engines.requests.operands import Mask
+from ..engines.requests.operations import Ewise, Keep
 from ..formats import CSR, Bitmap, Full, IndexList, VectorStore, array_module, dense_values, with_values
 from ..formats.bitmap import words_of_flags
 from ..formats.vectors import Count, Uncounted

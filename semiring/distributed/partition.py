@@ -14,10 +14,10 @@ import numpy as np
 
 from ..config import engine_for
 from ..engines import registry
-from ..engines.operands import Index, Mask
+from ..engines.requests.operands import Index, Mask
+from ..engines.requests.operations import Ewise, ExtractVector
 from ..engines.rows.residency import listed_or_resident
 from ..engines.sliced.vectors import Part, joined
-from ..engines.spec import Ewise, ExtractVector
 from ..formats import (
     CSR,
     Bitmap,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..engines.iso_results import POSITIONS, product_value
-from ..engines.spec import Mxm
+from ..engines.requests.operations import Mxm
+from ..engines.shared.iso_results import POSITIONS, product_value
 from ..formats import CSR, with_values
 from .grid import Grid
 from .matrix_messages import flat_bytes, row_bytes

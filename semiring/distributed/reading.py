@@ -12,7 +12,7 @@ import numpy as np
 from semiring import Matrix, Vector
 
 from ..config import engine_for
-from ..engines.operands import Index
+from ..engines.requests.operands import Index
 from ..exceptions import InvalidValue
 from ..formats import CSR
 from ..formats.pattern import scalar_facts

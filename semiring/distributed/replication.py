@@ -19,7 +19,7 @@ import os
 from typing import Any
 
 from ..config import config
-from ..engines.operands import Index
+from ..engines.requests.operands import Index
 from ..formats import CSR, AnyPattern, index_dtype, structure_only
 from ..memory.allocation import free_memory
 from ..operators.types import TypedMonoid

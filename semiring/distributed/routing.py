@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..engines.requests.operations import BuildMatrix
 from ..engines.rows.residency import listed_or_resident
-from ..engines.spec import BuildMatrix
-from ..engines.validation import repeated
+from ..engines.shared.validation import repeated
 from ..exceptions import DuplicateIndex
 from ..formats import CSR, Array, array_module, device_of, index_dtype
 from ..memory.arrays import to_host

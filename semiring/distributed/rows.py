@@ -6,7 +6,7 @@ the grid: O(nvals / rows of the grid) entries in all, and nothing where the grid
 
 from __future__ import annotations
 
-from ..engines.operands import Index
+from ..engines.requests.operands import Index
 from ..formats import CSR
 from ..ops.extract import extract_matrix
 from ..ops.layout import concat

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from ..devices import Executor
 from ..engines import recording
-from ..engines.operands import Spec
 from ..engines.registry import EVERY_KIND, Implementation, Rewriting
+from ..engines.requests.operands import Spec
 from ..exceptions import NotSupported
 from ..formats import PartPattern
 

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 from semiring import Matrix, Vector
 
 from ..devices import in_parts
-from ..engines.operands import Index
+from ..engines.requests.operands import Index
 from ..exceptions import InvalidType, InvalidValue
 from ..formats import CSR
 from ..ops.extract import extract_matrix

@@ -11,8 +11,8 @@ from semiring import Matrix
 
 from ..config import engine_for
 from ..engines import registry
-from ..engines.operands import Index
-from ..engines.spec_storage import Slices
+from ..engines.requests.operands import Index
+from ..engines.requests.storage import Slices
 from ..formats import CSR, Bitmap, Full, IndexList, Pattern, VectorStore, index_dtype
 from ..formats.vectors import SingleEntry
 from ..io.placement import mapped_matrix, on_the_host

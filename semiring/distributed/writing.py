@@ -12,7 +12,7 @@ import numpy as np
 from semiring import Matrix, Vector
 
 from ..devices import in_parts
-from ..engines.operands import Index
+from ..engines.requests.operands import Index
 from ..engines.rows.residency import listed_or_resident
 from ..exceptions import InvalidType, NotSupported
 from ..formats import CSR, FORMATS, Array, Full, HyperPattern, dense_values, index_dtype

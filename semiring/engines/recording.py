@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from ..formats import AnyPattern, Bitmap, Full, IndexList, PartPattern, PartVector
 from ..formats.parts import PartValues
-from .operands import Index, Rows, Spec
+from .requests.operands import Index, Rows, Spec
 
 
 @dataclass

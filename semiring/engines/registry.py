@@ -16,8 +16,9 @@ from __future__ import annotations
 
 import functools
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from types import ModuleType
 from typing import Any, NamedTuple, TypeVar, cast
 
 from ..devices import Device
@@ -25,8 +26,9 @@ from ..exceptions import NotSupported
 from ..formats import CODECS, FORMATS, PLACEMENTS, BitmapPattern, HyperPattern, StorageKind
 from ..memory.allocation import is_shortage, out_of_memory
 from ..worker_thread import apart_once
-from . import recording, traced
-from .operands import Spec
+from . import recording
+from .programs import traced
+from .requests.operands import Spec
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -312,3 +314,17 @@ def call(row: Implementation, spec: Spec) -> Any:
 def rows(engine: str | None = None) -> list[Implementation]:
     """Return all implementations (of one engine)."""
     return [row for table in _table.values() for row in table if engine is None or row.engine == engine]
+
+
+def import_modules(package: str, path: Iterable[str]) -> None:
+    """Import the modules of a package and of its subpackages, in the order of their names."""
+    for _ in modules(package, path):
+        pass
+
+
+def modules(package: str, path: Iterable[str]) -> Iterator[ModuleType]:
+    """Import the modules of a package and of its subpackages, in the order of their names, and yield each."""
+    import pkgutil
+
+    for module in pkgutil.walk_packages(path, f"{package}."):
+        yield importlib.import_module(module.name)

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import operators
-from ..engines import traced
-from ..engines.expression_numpy import evaluate
-from ..engines.operands import Index
+from ..engines.programs import traced
+from ..engines.requests.operands import Index
+from ..engines.shared.expression_numpy import evaluate
 from ..exceptions import InvalidType, InvalidValue, UnknownOperator
 from ..formats import Full
 from ..memory.arrays import to_host

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 
-from ..engines.operands import Index
+from ..engines.requests.operands import Index
 from ..exceptions import DimensionMismatch, DuplicateIndex, IndexOutOfBound, InvalidType, InvalidValue
 from ..formats.parts import PartVector, whole_of
 from ..formats.values import dense_values

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any, ClassVar, Generic, Self, cast
 
 from ..dtypes import is_record
-from ..engines.operands import Mask
+from ..engines.requests.operands import Mask
 from ..exceptions import DomainMismatch, InvalidMask, InvalidValue
 from ..ops.fused import is_product
 from ..ops.write import PLAIN, Plan, Write, write_of

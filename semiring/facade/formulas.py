@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..engines.operands import Index, Mask, Rows, Spec
-from ..engines.spec_fused import FusedMxm
+from ..engines.requests.operands import Index, Mask, Rows, Spec
+from ..engines.requests.operations import FusedMxm
 from ..formats import CSR, AnyPattern, VectorStore
 from ..memory.arrays import to_host
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Self, Unpack, cast, overload
 
-from ..engines.operands import Mask
+from ..engines.requests.operands import Mask
 from ..exceptions import InvalidType, InvalidValue, RankMismatch
 from ..formats import CSR, VectorStore
 from ..formats.hypersparse import empty_matrix, prefers_hypersparse
@@ -40,7 +40,7 @@ from .vector_arrays import constructed
 from .writing import MaskView, Writing
 
 if TYPE_CHECKING:
-    from ..engines.operands import Index
+    from ..engines.requests.operands import Index
     from .scalar import Scalar
 
 

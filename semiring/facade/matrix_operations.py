@@ -9,7 +9,7 @@ import operator
 from typing import Any, Self, Unpack, cast, overload
 
 from .. import operators
-from ..engines.operands import Index
+from ..engines.requests.operands import Index
 from ..exceptions import DimensionMismatch, InvalidType, InvalidValue, UnknownOperator
 from ..formats import CSR, VectorStore
 from ..ops.kronecker import kronecker

@@ -13,7 +13,7 @@ from types import FrameType
 from typing import Any, Self, overload
 
 from ..engines import recording
-from ..engines.operands import Spec
+from ..engines.requests.operands import Spec
 from ..formats import CSR, AnyPattern, IndexList, VectorStore
 from ..formats.vectors import SingleEntry
 from ..ops.write import Plan, Write

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from .. import dtypes
-from ..engines import traced
+from ..engines.programs import traced
 from ..exceptions import EmptyObject, InvalidMask, InvalidType, InvalidValue
 from ..memory.allocation import methods_report_memory
 from ..operators.families import IndexUnary, Select, Semiring

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from .. import dtypes, operators
-from ..engines.expression_numpy import evaluate
+from ..engines.shared.expression_numpy import evaluate
 from ..exceptions import DomainMismatch, EmptyObject, InvalidType
 from ..ops.apply import exact_comparison, scalar_dtype
 from ..ops.cast import cast_scalar

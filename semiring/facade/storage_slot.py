@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
 
-from ..engines import traced
+from ..engines.programs import traced
 from ..exceptions import InvalidType
 from ..formats import CSR, VectorStore
 from ..ops import check

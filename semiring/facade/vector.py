@@ -6,7 +6,7 @@ import operator
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Self, Unpack, overload
 
-from ..engines.operands import Index
+from ..engines.requests.operands import Index
 from ..exceptions import InvalidMask, InvalidType
 from ..formats.vectors import empty_vector
 from ..ops import check

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Generic, NoReturn, TypedDict, TypeVar, cast
 
 from .. import dtypes, operators
-from ..engines.operands import Mask
+from ..engines.requests.operands import Mask
 from ..exceptions import InvalidMask, InvalidType, InvalidValue
 from ..formats import CSR, VectorStore
 from ..memory.allocation import is_shortage, methods_report_memory, out_of_memory

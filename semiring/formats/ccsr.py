@@ -11,7 +11,7 @@ Beside the stream, each tile has two elements:
 
 A codec fills the stream: `formats.codecs` has a module for each, which states the layout of a tile.
 
-A compressed pattern is *well formed* (`engines.spec_storage.CheckCompressed`) if
+A compressed pattern is *well formed* (`requests.storage.CheckCompressed`) if
 
 - the arrays have the dtypes and sizes stated below; `indptr` rises from 0 to nvals;
 - `at` rises from 0, ``at[ntiles]`` plus the padding is the size of the stream, and each tile uses exactly the
@@ -173,7 +173,7 @@ class CompressedPattern(AnyPattern):
 def check_arrays(pattern: CompressedPattern) -> None:
     """Raise InvalidFormat unless the arrays have the types and sizes that belong to the shape; reads no element.
 
-    The first part of `engines.spec_storage.CheckCompressed`: kernels can check a pattern that passes without reading
+    The first part of `requests.storage.CheckCompressed`: kernels can check a pattern that passes without reading
     out of bounds.
     """
     if pattern.codec not in CODECS:

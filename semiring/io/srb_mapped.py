@@ -9,7 +9,7 @@ import numpy as np
 
 from semiring.config import default_device, engine_for
 from semiring.engines.registry import run
-from semiring.engines.spec_storage import CheckCompressed
+from semiring.engines.requests.storage import CheckCompressed
 from semiring.exceptions import DuplicateIndex, IndexOutOfBound, InvalidFormat, NotSupported
 from semiring.facade.matrix import Matrix
 from semiring.facade.vector import Vector

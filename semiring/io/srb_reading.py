@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semiring.dtypes import BOOL, is_record, lookup
-from semiring.engines.numpy_scalars import scalar
+from semiring.engines.shared.expression_numpy import scalar
 from semiring.exceptions import DomainMismatch, InvalidFormat
 from semiring.formats import CODECS, FORMATS, BitmapPattern, Codec, Pattern
 from semiring.io.files import PathLike, Progress, checked_progress, errors_naming, open_to_read

@@ -2,7 +2,7 @@
 
 `source` rewrites the syntax tree, `trace` runs a rewritten loop once with operands that have no contents, `compiled`
 has the decorator, `while_loops` the loop of two functions, and `plans` shows what was compiled.  The engine gets a
-program as a request (`engines.program.RunProgram`).
+program as a request (`engines.programs.program.RunProgram`).
 """
 
 from .compiled import Compiled, compile

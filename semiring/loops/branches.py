@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..engines import traced
-from ..engines.program import Block, Branch, Leave, Loop, Move
-from ..engines.traced import Untraceable
+from ..engines.programs import traced
+from ..engines.programs.program import Block, Branch, Leave, Loop, Move
+from ..engines.programs.traced import Untraceable
 from ..facade.matrix import Matrix
 from ..facade.scalar import Scalar
 from ..facade.vector import Vector

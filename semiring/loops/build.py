@@ -6,10 +6,9 @@ import types
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from ..engines import traced, tracing
-from ..engines.program import Program
-from ..engines.spec_lists import VectorList
-from ..engines.traced import Number, Untraceable
+from ..engines.programs import traced, tracing
+from ..engines.programs.program import Program, VectorList
+from ..engines.programs.traced import Number, Untraceable
 from ..facade.matrix import Matrix
 from ..facade.vector import Vector
 from .expressions import Undefined

@@ -12,7 +12,7 @@ import types
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ..engines.traced import Untraceable
+from ..engines.programs.traced import Untraceable
 from ..exceptions import NotSupported
 from ..facade.vector import Vector
 from .keys import LIBRARY, Callee, Outside, names_read, package_of

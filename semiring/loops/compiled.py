@@ -13,8 +13,8 @@ from typing import Any, Generic, ParamSpec, TypeVar, overload
 from ..config import config, default_device, engine_for
 from ..devices import in_parts
 from ..engines import recording, registry
-from ..engines.program import ProgramResult, RunProgram
-from ..engines.traced import Untraceable
+from ..engines.programs.program import ProgramResult, RunProgram
+from ..engines.programs.traced import Untraceable
 from ..exceptions import InvalidType, NotSupported, OutOfMemory
 from ..facade.matrix import Matrix
 from ..facade.storage_slot import Holder

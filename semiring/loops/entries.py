@@ -6,8 +6,8 @@ import copy
 import weakref
 from typing import Any, NamedTuple
 
-from ..engines.program import ProgramResult
-from ..engines.traced import Untraceable
+from ..engines.programs.program import ProgramResult
+from ..engines.programs.traced import Untraceable
 from ..facade.matrix import Matrix
 from ..facade.vector import Vector
 from ..formats import CSR

@@ -13,10 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from ..engines import traced
-from ..engines.traced import Number, Typed, Untraceable
-from ..engines.traced_functions import FUNCTIONS
-from ..engines.tracing import Recorder
+from ..engines.programs import traced
+from ..engines.programs.traced import FUNCTIONS, Number, Typed, Untraceable
+from ..engines.programs.tracing import Recorder
 from ..facade.matrix import Matrix
 from ..facade.scalar import Scalar
 from ..facade.vector import Vector

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from ..engines.traced import Untraceable
+from ..engines.programs.traced import Untraceable
 
 
 class LoopTracer(Protocol):

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..engines.traced import Untraceable
+from ..engines.programs.traced import Untraceable
 from ..facade.matrix import Matrix
 from ..facade.storage_slot import Holder
 from ..facade.vector import Vector

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..engines import traced, tracing
-from ..engines.traced import Number, Typed
+from ..engines.programs import traced, tracing
+from ..engines.programs.traced import Number, Typed
 from ..formats import Bitmap, Full
 
 

@@ -1,17 +1,16 @@
 """Lists of vectors in a traced loop: `append`, `pop`, items, lengths and iteration.
 
 A list in Python holds Vectors; one of a program holds copies of their entries.  Both are equal as long as no Vector is
-written in place while a list holds it, so such a write is refused (`engines.tracing.Recorder.held`).
+written in place while a list holds it, so such a write is refused (`engines.programs.tracing.Recorder.held`).
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from ..engines import traced, tracing
-from ..engines.program import Compute
-from ..engines.spec_lists import Append, Item, VectorList
-from ..engines.traced import Number, Untraceable
+from ..engines.programs import traced, tracing
+from ..engines.programs.program import Append, Compute, Item, VectorList
+from ..engines.programs.traced import Number, Untraceable
 from ..facade.vector import Vector
 from ..symbolic import Symbolic
 

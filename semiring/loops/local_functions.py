@@ -6,7 +6,7 @@ import types
 from dataclasses import replace
 from typing import Any
 
-from ..engines.traced import Untraceable
+from ..engines.programs.traced import Untraceable
 from ..exceptions import NotSupported
 from ..facade.vector import Vector
 from .captures import Captures, Several, capture, captured_function

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..engines.traced import RECORDER
+from ..engines.programs.traced import RECORDER
 from ..facade.matrix import Matrix
 from ..formats import CSR
 from ..formats.hypersparse import prefers_hypersparse

@@ -8,7 +8,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
-from ..engines.program import Program, ProgramResult
+from ..engines.programs.program import Program, ProgramResult
 
 _LOOPS: ContextVar[list[LoopPlan] | None] = ContextVar("semiring_plans", default=None)
 

@@ -7,7 +7,7 @@ import copy
 from collections.abc import Iterable
 from typing import Any, cast
 
-from ..engines.traced import Untraceable
+from ..engines.programs.traced import Untraceable
 
 TRACER, TEST, ITEM = "__sr", "__sr_test", "__sr_item"
 

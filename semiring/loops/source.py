@@ -18,7 +18,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, cast
 
-from ..engines.traced import Untraceable
+from ..engines.programs.traced import Untraceable
 from ..exceptions import NotSupported
 from .keys import Outside, Variables
 from .rewriter import TRACER, Rewriter, assigned_names, called_names, parsed_expression, refused, set_line

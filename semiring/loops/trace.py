@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..engines import traced
-from ..engines.program import Compute, Leave, Loop, Move
-from ..engines.traced import Number, Typed, Untraceable
-from ..engines.tracing import Recorder
+from ..engines.programs import traced
+from ..engines.programs.program import Compute, Leave, Loop, Move
+from ..engines.programs.traced import Number, Typed, Untraceable
+from ..engines.programs.tracing import Recorder
 from ..facade.scalar import Scalar
 from ..facade.vector import Vector
 from .branches import Branches, Region

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ..engines.traced import Untraceable
+from ..engines.programs.traced import Untraceable
 from ..exceptions import InvalidType, InvalidValue, NotSupported
 from ..facade.matrix import Matrix
 from ..facade.scalar import Scalar

@@ -19,7 +19,7 @@ integers, mixed operands are converted to the wider type (unsigned at equal widt
 beside floats, reals to complex numbers beside complex ones; a floating literal is a double. A function whose arguments
 have one type computes in that type (bool in 32 bits), so that ``div(x, 0)`` of int8 is 127; arguments of several types
 are converted as operands are. The result is cast to the operator's type, a complex one to its real part if that type is
-real. `semiring.engines.expression_numpy` implements these rules in NumPy.
+real. `semiring.engines.shared.expression_numpy` implements these rules in NumPy.
 """
 
 from __future__ import annotations

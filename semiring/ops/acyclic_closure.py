@@ -19,7 +19,7 @@ from typing import Any
 from .. import operators
 from ..dtypes import is_record
 from ..engines import registry
-from ..engines.spec_acyclic import AcyclicClosure, AcyclicResult
+from ..engines.requests.graphs import AcyclicClosure, AcyclicResult
 from ..exceptions import DimensionMismatch, GraphProperty, NotSupported
 from ..formats import CSR, VectorStore
 from . import check, structure

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
-from ..engines.spec import ScalarResult, scalar_value
+from ..engines.requests.operations import ScalarResult, scalar_value
 from ..exceptions import InvalidValue
 from ..formats import CSR, VectorStore
 from ..memory.allocation import reports_memory

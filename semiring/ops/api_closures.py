@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ..engines.spec import ClosureResult, Step
+from ..engines.requests.graphs import ClosureResult, Step
 from ..exceptions import ConvergenceFailure, InvalidValue
 from ..formats import CSR, VectorStore
 from ..memory.allocation import reports_memory

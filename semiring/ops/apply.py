@@ -14,8 +14,8 @@ from typing import Any, NamedTuple, TypeVar, cast
 import numpy as np
 
 from .. import dtypes, operators
-from ..engines import numpy_scalars
-from ..engines.spec import Apply
+from ..engines.requests.operations import Apply
+from ..engines.shared import expression_numpy
 from ..exceptions import DomainMismatch, InvalidType, InvalidValue, UnknownOperator
 from ..formats import CSR, VectorStore, with_values
 from ..operators import table
@@ -73,7 +73,7 @@ def _without_engine(a: S, op: TypedIndexUnary, k: np.generic) -> S | None:
         for name, value, dtype in (("x", a.iso, op.x), ("k", k, op.k))
         if name in op.uses
     ]
-    return with_values(a, op.z, None, numpy_scalars.evaluate_scalars(op.expr, op.z, operands))
+    return with_values(a, op.z, None, expression_numpy.evaluate_scalars(op.expr, op.z, operands))
 
 
 def _typed(a: CSR | VectorStore, op: Any, left: Any, right: Any) -> tuple[TypedIndexUnary, np.generic]:

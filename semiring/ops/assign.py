@@ -16,10 +16,10 @@ import numpy as np
 
 from ..config import config, engine_for
 from ..devices import dispatched
-from ..engines import recording, registry, traced
-from ..engines.operands import Index
-from ..engines.spec import Keep, Outside, ScatterMatrix, ScatterVector
-from ..engines.spec_fused import ReplaceRows
+from ..engines import recording, registry
+from ..engines.programs import traced
+from ..engines.requests.operands import Index
+from ..engines.requests.operations import Keep, Outside, ReplaceRows, ScatterMatrix, ScatterVector
 from ..exceptions import DimensionMismatch
 from ..formats import (
     CSR,

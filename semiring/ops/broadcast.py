@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import cast
 
 from ..devices import in_parts
-from ..engines.spec_rows import Scale
+from ..engines.requests.operations import Scale
 from ..exceptions import DimensionMismatch
 from ..formats import CSR, Full, IndexList, VectorStore
 from ..operators import monoid

@@ -10,9 +10,9 @@ from .. import operators
 from ..config import engine_for
 from ..devices import dispatched, in_parts, local_device
 from ..engines import registry
-from ..engines.expression_numpy import cast as cast_values
 from ..engines.hypersparse.extraction import built
-from ..engines.spec import BuildMatrix, BuildVector
+from ..engines.requests.operations import BuildMatrix, BuildVector
+from ..engines.shared.expression_numpy import cast as cast_values
 from ..exceptions import IndexOutOfBound, InvalidValue
 from ..formats import CSR, Array, IndexList, Pattern, VectorStore, device_of, index_dtype
 from ..formats.full import every_row_full

@@ -10,8 +10,8 @@ import numpy as np
 
 from ..dtypes import FP64, is_record
 from ..engines import registry
-from ..engines.expression_numpy import cast as cast_values
-from ..engines.spec import Apply
+from ..engines.requests.operations import Apply
+from ..engines.shared.expression_numpy import cast as cast_values
 from ..exceptions import InvalidType, InvalidValue
 from ..formats import CSR, Store, VectorStore, with_values
 from ..operators.expression import Expression

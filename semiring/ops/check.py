@@ -8,8 +8,8 @@ from ..config import engine_for
 from ..devices import in_parts
 from ..dtypes import DType
 from ..engines import registry
-from ..engines.operands import Mask
-from ..engines.spec import Convert
+from ..engines.requests.operands import Mask
+from ..engines.requests.operations import Convert
 from ..exceptions import DeviceMismatch, DimensionMismatch, DomainMismatch, InvalidValue, RankMismatch
 from ..formats import CSR, Full, Store, VectorStore
 

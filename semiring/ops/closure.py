@@ -27,10 +27,11 @@ from ..config import config, engine_for
 from ..devices import dispatched
 from ..dtypes import largest
 from ..engines import registry
-from ..engines.direction import derives_transpose
-from ..engines.iso_results import POSITIONS
+from ..engines.requests.graphs import Closure, ClosureResult
+from ..engines.requests.operations import ReduceScalar, scalar_value
 from ..engines.rows.residency import is_resident
-from ..engines.spec import Closure, ClosureResult, ReduceScalar, scalar_value
+from ..engines.shared.direction import derives_transpose
+from ..engines.shared.iso_results import POSITIONS
 from ..exceptions import ConvergenceFailure, DimensionMismatch, DomainMismatch, InvalidValue, NotSupported
 from ..formats import CSR, IndexList, VectorStore
 from ..operators import semiring as semirings

@@ -15,9 +15,9 @@ import numpy as np
 from ..config import config
 from ..dtypes import largest
 from ..engines import registry
-from ..engines.direction import derives_transpose
+from ..engines.requests.graphs import ClosureMany, ClosureManyResult
 from ..engines.rows.residency import is_resident
-from ..engines.spec_batched import ClosureMany, ClosureManyResult
+from ..engines.shared.direction import derives_transpose
 from ..exceptions import DimensionMismatch, IndexOutOfBound, InvalidValue
 from ..formats import CSR, structure_only
 from ..formats.csr import empty_csr

@@ -6,9 +6,9 @@ from typing import Any, cast
 
 from ..config import config
 from ..engines import registry
-from ..engines.operands import Index
+from ..engines.requests.graphs import ClosureRows, ClosureRowsResult
+from ..engines.requests.operands import Index
 from ..engines.rows.residency import resident
-from ..engines.spec_batched import ClosureRows, ClosureRowsResult
 from ..exceptions import ConvergenceFailure, DimensionMismatch
 from ..formats import CSR, VectorStore
 from ..formats.hypersparse import empty_matrix

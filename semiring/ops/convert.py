@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import cast
 
 from ..engines import registry
-from ..engines.spec import Convert
+from ..engines.requests.operations import Convert
 from ..exceptions import InvalidValue
 from ..formats import IndexList, VectorStore
 from . import check

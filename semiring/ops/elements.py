@@ -23,13 +23,13 @@ import numpy as np
 from .. import dtypes
 from ..config import engine_for
 from ..engines import recording, registry
-from ..engines.expression_numpy import cast as cast_values
-from ..engines.expression_numpy import evaluate
-from ..engines.iso_results import POSITIONS
-from ..engines.operands import Mask
+from ..engines.requests.operands import Mask
+from ..engines.requests.operations import Keep
 from ..engines.rows.bits import bits_of
 from ..engines.rows.residency import listed_or_resident
-from ..engines.spec import Keep
+from ..engines.shared.expression_numpy import cast as cast_values
+from ..engines.shared.expression_numpy import evaluate
+from ..engines.shared.iso_results import POSITIONS
 from ..formats import CSR, Array, Bitmap, Count, IndexList, Store, dense_values, index_dtype, is_bitmap, with_values
 from ..formats.bitmap import bits_shaped
 from ..formats.parts import on_device, whole_of

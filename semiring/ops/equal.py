@@ -7,8 +7,8 @@ from typing import Any, cast
 import numpy as np
 
 from ..devices import dispatched
-from ..engines import traced
 from ..engines.bitmap.vectors import flat
+from ..engines.programs import traced
 from ..engines.rows.bounds import common_bounds
 from ..engines.rows.residency import listed_or_resident
 from ..engines.rows.slices import is_uncompressed, walk

@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import Any, TypeVar, cast
 
 from .. import dtypes, operators
-from ..engines.spec import Ewise
+from ..engines.requests.operations import Ewise
 from ..formats import CSR, VectorStore
 from . import broadcast, check
 from .apply import scalar_dtype

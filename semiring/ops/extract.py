@@ -7,10 +7,11 @@ from typing import Any, cast
 import numpy as np
 
 from ..devices import dispatched
-from ..engines import registry, traced
-from ..engines.operands import Index
+from ..engines import registry
+from ..engines.programs import traced
+from ..engines.requests.operands import Index
+from ..engines.requests.operations import ExtractMatrix, ExtractRow, ExtractVector
 from ..engines.rows.residency import columns_around, listed_or_resident
-from ..engines.spec import ExtractMatrix, ExtractRow, ExtractVector
 from ..formats import (
     CSR,
     Array,

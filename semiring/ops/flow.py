@@ -15,8 +15,8 @@ import numpy as np
 
 from ..dtypes import FP64, INT64
 from ..engines import registry
-from ..engines.spec import ReduceScalar, scalar_value
-from ..engines.spec_graphs import MaximumFlow, MaximumFlowResult
+from ..engines.requests.graphs import MaximumFlow, MaximumFlowResult
+from ..engines.requests.operations import ReduceScalar, scalar_value
 from ..exceptions import DimensionMismatch, DomainMismatch, InvalidValue
 from ..formats import CSR, VectorStore
 from ..operators import monoid

@@ -12,8 +12,7 @@ from typing import Any
 
 from ..config import config, engine_for
 from ..engines import registry
-from ..engines.spec import Mxm
-from ..engines.spec_fused import FusedMxm
+from ..engines.requests.operations import FusedMxm, Mxm
 from ..formats import Store
 from .write import Plan
 

@@ -12,7 +12,7 @@ import numpy as np
 from .. import operators
 from ..config import config
 from ..engines import registry
-from ..engines.spec import Inner, scalar_value
+from ..engines.requests.operations import Inner, scalar_value
 from ..formats import VectorStore
 from ..operators.types import TypedSemiring
 from . import check

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import operators
-from ..engines.spec import Kronecker
+from ..engines.requests.operations import Kronecker
 from ..formats import CSR, structure_only
 from ..formats.hypersparse import empty_matrix, prefers_hypersparse
 from . import check, structure

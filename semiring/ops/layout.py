@@ -16,9 +16,9 @@ from .. import dtypes
 from ..config import engine_for
 from ..devices import dispatched, in_parts
 from ..engines import registry
-from ..engines.operands import Index
+from ..engines.requests.operands import Index
+from ..engines.requests.operations import Concat, Reshape
 from ..engines.rows.residency import listed_or_resident, resident
-from ..engines.spec_layout import Concat, Reshape
 from ..exceptions import DimensionMismatch, InvalidValue
 from ..formats import CSR, IndexList, VectorStore
 from ..formats.hypersparse import prefers_hypersparse

@@ -15,8 +15,9 @@ import numpy as np
 
 from ..devices import dispatched
 from ..engines import registry
-from ..engines.link_sample import LinkAll, LinkSample, LinkSampleResult, MostFrequent
-from ..engines.spec import Link, ScalarResult
+from ..engines.requests.graphs import Link
+from ..engines.requests.operations import ScalarResult
+from ..engines.rows.link_sample import LinkAll, LinkSample, LinkSampleResult, MostFrequent
 from ..exceptions import DimensionMismatch, DomainMismatch, InvalidValue
 from ..formats import CSR, Full, VectorStore, array_module, index_dtype
 from ..memory.allocation import require

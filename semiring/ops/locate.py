@@ -8,10 +8,10 @@ from typing import Any, NamedTuple, cast
 from .. import operators
 from ..config import engine_for
 from ..devices import dispatched
-from ..engines import registry, traced
-from ..engines.operands import Index, Mask
-from ..engines.spec import Keep, ScatterVector
-from ..engines.spec_rows import LocateGroups, LocateRows
+from ..engines import registry
+from ..engines.programs import traced
+from ..engines.requests.operands import Index, Mask
+from ..engines.requests.operations import Keep, LocateGroups, LocateRows, ScatterVector
 from ..exceptions import DimensionMismatch, DomainMismatch
 from ..formats import CSR, Array, Full, Pattern, VectorStore, array_module, dense_values, device_of
 from . import check, structure

@@ -12,8 +12,8 @@ import numpy as np
 
 from ..dtypes import BOOL
 from ..engines import registry
-from ..engines.operands import Mask
-from ..engines.spec import Ewise, Keep
+from ..engines.requests.operands import Mask
+from ..engines.requests.operations import Ewise, Keep
 from ..formats import with_values
 from . import check
 from .build import filled_region

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from .. import operators
-from ..engines.operands import Rows
+from ..engines.requests.operands import Rows
+from ..engines.requests.operations import Mxm
 from ..engines.rows.residency import is_resident
-from ..engines.spec import Mxm
 from ..exceptions import DimensionMismatch, InvalidValue
 from ..formats import CSR
 from ..formats.hypersparse import prefers_hypersparse

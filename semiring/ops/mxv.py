@@ -2,8 +2,9 @@
 
     mxv:  w(i) = (+)_k  A(i, k) (x) u(k)          vxm:  w(j) = (+)_k  u(k) (x) A(k, j)
 
-Both use one request (`engines.spec.Mxv`): vxm is the product with the transpose, operands swapped.  The cost model
-chooses between pull (each output gathers inputs along its row) and push (each input scatters along its row).
+Both use one request (`requests.operations.Mxv`): vxm is the product with the transpose, operands swapped.
+The cost model chooses between pull (each output gathers inputs along its row) and push (each input scatters along its
+row).
 An operand that is a plan is computed with the product.
 """
 
@@ -13,9 +14,8 @@ from typing import Any
 
 from .. import operators
 from ..config import config
-from ..engines.operands import Rows
-from ..engines.spec import Mxv
-from ..engines.spec_write import SHORT
+from ..engines.requests.operands import Rows
+from ..engines.requests.operations import SHORT, Mxv
 from ..formats import CSR, VectorStore
 from . import check, structure
 from .write import Plan, stored

@@ -7,7 +7,7 @@ from typing import Any
 from ..config import engine_for
 from ..dtypes import is_record
 from ..engines import registry
-from ..engines.spec_rows import HOW, SelectK, SortRows
+from ..engines.requests.operations import HOW, SelectK, SortRows
 from ..exceptions import DomainMismatch, InvalidValue
 from ..formats import CSR, IndexList, VectorStore
 from . import structure

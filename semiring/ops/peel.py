@@ -12,7 +12,7 @@ from typing import cast
 
 from ..dtypes import INT32, INT64
 from ..engines import registry
-from ..engines.spec_graphs import Peel
+from ..engines.requests.graphs import Peel
 from ..exceptions import DimensionMismatch, InvalidValue
 from ..formats import CSR, Full, VectorStore
 from . import check, structure

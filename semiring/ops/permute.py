@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import cast
 
 from ..engines import registry
-from ..engines.spec_storage import Encode, Permute
+from ..engines.requests.storage import Encode, Permute
 from ..formats import CSR, Array, array_module, device_of
 from ..memory.allocation import allocating
 from . import check, structure

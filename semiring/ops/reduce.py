@@ -11,8 +11,7 @@ import numpy as np
 
 from .. import operators
 from ..engines import registry
-from ..engines.spec import ReduceRows, ReduceScalar, scalar_value
-from ..engines.spec_fused import MxmReduceRows, MxmReduceScalar
+from ..engines.requests.operations import MxmReduceRows, MxmReduceScalar, ReduceRows, ReduceScalar, scalar_value
 from ..formats import CSR, Full, Store, VectorStore
 from ..operators.types import TypedMonoid, TypedSemiring
 from . import check

@@ -9,9 +9,9 @@ import numpy as np
 from .. import operators
 from ..devices import dispatched
 from ..engines import registry
-from ..engines.operands import Index
+from ..engines.requests.operands import Index
+from ..engines.requests.operations import BuildMatrix, ExtractMatrix, ExtractVector, ReduceRows
 from ..engines.rows.residency import listed_or_resident
-from ..engines.spec import BuildMatrix, ExtractMatrix, ExtractVector, ReduceRows
 from ..exceptions import DimensionMismatch
 from ..formats import CSR, Full, HyperPattern, IndexList, Pattern, VectorStore, array_module, index_dtype
 from ..formats.hypersparse import prefers_hypersparse, settled

@@ -7,7 +7,7 @@ from typing import Any, cast
 from .. import operators
 from ..config import engine_for
 from ..engines import registry
-from ..engines.spec_rows import Scan
+from ..engines.requests.operations import Scan
 from ..formats import CSR, VectorStore
 from . import structure
 from .assign import row_matrix

@@ -9,8 +9,7 @@ import numpy as np
 
 from .. import operators
 from ..engines import registry
-from ..engines.spec import Select
-from ..engines.spec_fused import MxmSelect
+from ..engines.requests.operations import MxmSelect, Select
 from ..formats import CSR, VectorStore
 from ..operators.types import TypedIndexUnary
 from . import check, structure

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import cast
 
 from ..engines import registry
-from ..engines.spec_graphs import Span
+from ..engines.requests.graphs import Span
 from ..exceptions import DimensionMismatch, DomainMismatch
 from ..formats import CSR
 from . import check

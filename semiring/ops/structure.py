@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import cast
 
 from ..engines import registry
-from ..engines.operands import Rows
-from ..engines.spec import IsSymmetric, Transpose
+from ..engines.requests.operands import Rows
+from ..engines.requests.operations import IsSymmetric, Transpose
 from ..formats import CSR, AnyPattern, FullPattern, Pattern, structure_only
 from ..formats.hypersparse import hypersparse, prefers_hypersparse
 from ..memory.allocation import require_rows

@@ -14,7 +14,7 @@ from typing import Any, cast
 from .. import operators
 from ..dtypes import INT32, INT64
 from ..engines import registry
-from ..engines.spec_graphs import Treefix
+from ..engines.requests.graphs import Treefix
 from ..exceptions import DimensionMismatch, DomainMismatch, InvalidValue
 from ..formats import Full, VectorStore
 from . import check

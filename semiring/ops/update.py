@@ -18,10 +18,10 @@ from types import SimpleNamespace
 from typing import Any
 
 from ..engines import registry
-from ..engines.iso_results import POSITIONS
-from ..engines.operands import Mask, simplified
+from ..engines.requests.operands import Mask, simplified
+from ..engines.requests.operations import UpdateMatrix, UpdateVector
 from ..engines.rows.bits import with_bits
-from ..engines.spec_write import UpdateMatrix, UpdateVector
+from ..engines.shared.iso_results import POSITIONS
 from ..exceptions import OutOfMemory
 from ..formats import (
     CSR,

@@ -13,7 +13,7 @@ from typing import cast
 
 from ..dtypes import BOOL, FP64, INT32, INT64
 from ..engines import registry
-from ..engines.spec_vote import LocalMoving, Vote
+from ..engines.requests.graphs import LocalMoving, Vote
 from ..exceptions import DimensionMismatch, DomainMismatch, InvalidValue
 from ..formats import CSR, Full, VectorStore
 from . import check, structure

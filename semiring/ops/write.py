@@ -27,9 +27,8 @@ from ..config import config, engine_for
 from ..devices import in_parts
 from ..dtypes import is_record
 from ..engines import recording, registry
-from ..engines.operands import Mask, Spec
-from ..engines.spec import Ewise, Keep, Mxv
-from ..engines.spec_write import WriteMatrix, WriteMxv, WriteVector
+from ..engines.requests.operands import Mask, Spec
+from ..engines.requests.operations import Ewise, Keep, Mxv, WriteMatrix, WriteMxv, WriteVector
 from ..formats import CSR, IndexList, Store, VectorStore
 from ..formats.hypersparse import empty_matrix
 from ..formats.records import tuple_of

@@ -15,8 +15,8 @@ import numpy as np
 from ..config import engine_for
 from ..devices import local_device
 from ..engines import registry
-from ..engines.spec import ImportCSR
-from ..engines.validation import check_columns, check_offsets, repeated
+from ..engines.requests.operations import ImportCSR
+from ..engines.shared.validation import check_columns, check_offsets, repeated
 from ..exceptions import DuplicateIndex, InvalidFormat, InvalidValue
 from ..formats import CSR, Array, Pattern, Placement, device_of, index_dtype
 from ..memory.allocation import allocating, free_memory, require

@@ -10,11 +10,11 @@ import numpy as np
 from ..config import engine_for
 from ..devices import dispatched
 from ..engines import registry
-from ..engines.encoding import Encoder, measured
+from ..engines.requests.storage import Encode, MeasureCompressed, Slices
 from ..engines.rows.bits import rows_of, with_bits
 from ..engines.rows.bounds import slice_bounds
+from ..engines.rows.encoding import Encoder, measured
 from ..engines.rows.residency import is_resident, resident
-from ..engines.spec_storage import Encode, MeasureCompressed, Slices
 from ..exceptions import InvalidValue
 from ..formats import (
     CODECS,

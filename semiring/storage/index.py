@@ -8,8 +8,8 @@ from typing import Any, cast
 import numpy as np
 
 from ..devices import dispatched
-from ..engines import traced
-from ..engines.operands import Index
+from ..engines.programs import traced
+from ..engines.requests.operands import Index
 from ..exceptions import DeviceMismatch, DomainMismatch, IndexOutOfBound, InvalidType, InvalidValue
 from ..formats import Array, VectorStore, array_module, dense_values, device_of, index_dtype
 from ..memory.allocation import allocating

@@ -13,8 +13,8 @@ import numpy as np
 from ..config import checked_device, engine_for
 from ..devices import dispatched, in_parts
 from ..engines import registry
-from ..engines.spec import ImportCSR
-from ..engines.spec_storage import MeasureCompressed
+from ..engines.requests.operations import ImportCSR
+from ..engines.requests.storage import MeasureCompressed
 from ..exceptions import InvalidValue, OutOfMemory, SemiringError
 from ..formats import CODECS, CSR, PLACEMENTS, AnyPattern, Array, Pattern, Placement, device_of, index_dtype
 from ..formats.placement import place

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 import semiring as sr
-from semiring.engines import compilations
+from semiring.engines.shared import compilations
 from semiring.exceptions import ConvergenceFailure, GraphProperty, InvalidValue
 
 # A required argument of an algorithm besides the matrix -> the value to pass, or a function of the matrix.

@@ -16,7 +16,7 @@ from semiring.distributed.communicator import Communicator
 from semiring.distributed.grid import _RENAMED, segment_bounds
 from semiring.distributed.partition import col_segments, readers, row_segments
 from semiring.engines import registry
-from semiring.engines.operands import Spec
+from semiring.engines.requests.operands import Spec
 from semiring.exceptions import DeviceMismatch, InvalidType, InvalidValue, NotSupported
 from tests import sampling
 from tests.distributed.grids import local, ranks_are_threads, run

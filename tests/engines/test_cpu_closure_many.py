@@ -14,7 +14,7 @@ import semiring as sr
 from semiring.dtypes import BOOL, INT32, INT64
 from semiring.engines import registry
 from semiring.engines.cpu import closure_many, closure_many_per_source
-from semiring.engines.spec_batched import ClosureMany, ClosureManyResult
+from semiring.engines.requests.graphs import ClosureMany, ClosureManyResult
 from semiring.formats import CSR
 from semiring.memory import allocation
 from tests.draw import both_ways, make_matrix, seeds, some_sizes

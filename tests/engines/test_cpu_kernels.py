@@ -14,8 +14,9 @@ import pytest
 from semiring.engines import registry
 from semiring.engines.cpu import threads
 from semiring.engines.cpu.compile import kernel
-from semiring.engines.operands import Mask, Rows
-from semiring.engines.spec import Closure, Convert, ImportCSR, IsSymmetric, Link, Mxv, Transpose
+from semiring.engines.requests.graphs import Closure, Link
+from semiring.engines.requests.operands import Mask, Rows
+from semiring.engines.requests.operations import Convert, ImportCSR, IsSymmetric, Mxv, Transpose
 from semiring.formats import CSR, Bitmap, Full, IndexList, Pattern
 from semiring.operators.expression import Expression
 from semiring.operators.types import TypedBinary, TypedMonoid, TypedSemiring
@@ -232,7 +233,7 @@ def test_bits_past_the_end_are_clear() -> None:
 _PROGRAM = """
 import numpy as np
 from semiring.engines import registry
-from semiring.engines.spec import Apply
+from semiring.engines.requests.operations import Apply
 from semiring.formats import Full
 from semiring.operators.expression import Expression
 from semiring.operators.types import TypedIndexUnary

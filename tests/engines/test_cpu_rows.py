@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from semiring.engines import registry
-from semiring.engines.operands import Index
-from semiring.engines.spec import Ewise, ExtractMatrix, Select
+from semiring.engines.requests.operands import Index
+from semiring.engines.requests.operations import Ewise, ExtractMatrix, Select
 from semiring.formats import CSR, Pattern
 from semiring.operators.expression import Expression
 from semiring.operators.types import TypedBinary, TypedIndexUnary

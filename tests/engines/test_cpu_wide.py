@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from semiring.dtypes import FP64, INT64
-from semiring.engines.operands import Index
-from semiring.engines.spec import (
+from semiring.engines.requests.operands import Index
+from semiring.engines.requests.operations import (
     BuildMatrix,
     ExtractMatrix,
     ExtractVector,
@@ -22,8 +22,8 @@ from semiring.engines.spec import (
     Mxv,
     Outside,
     Transpose,
+    WriteVector,
 )
-from semiring.engines.spec_write import WriteVector
 from semiring.exceptions import DuplicateIndex
 from semiring.operators import binary, semiring
 from tests import sampling

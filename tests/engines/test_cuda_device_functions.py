@@ -14,7 +14,7 @@ import pytest
 import semiring
 from semiring import dtypes
 from semiring.engines.cuda import specialize
-from semiring.engines.expression_numpy import cast, evaluate
+from semiring.engines.shared.expression_numpy import cast, evaluate
 from semiring.operators import catalog
 from semiring.operators.types import TypedUnary
 from tests.ops.test_every_operator import disagreement, pairs_of

@@ -15,8 +15,8 @@ from semiring import Vector, operators  # noqa: E402
 from semiring.config import config  # noqa: E402
 from semiring.engines import registry  # noqa: E402
 from semiring.engines.cuda import tuning  # noqa: E402
-from semiring.engines.operands import Index, Mask, Spec  # noqa: E402
-from semiring.engines.spec import (  # noqa: E402
+from semiring.engines.requests.operands import Index, Mask, Spec  # noqa: E402
+from semiring.engines.requests.operations import (  # noqa: E402
     Apply,
     Convert,
     Ewise,
@@ -28,8 +28,9 @@ from semiring.engines.spec import (  # noqa: E402
     ScatterVector,
     Select,
     Transpose,
+    WriteMatrix,
+    WriteVector,
 )
-from semiring.engines.spec_write import WriteMatrix, WriteVector  # noqa: E402
 from semiring.formats import CSR, Bitmap, Count, Full, IndexList, Pattern, word_count  # noqa: E402
 from semiring.memory.arrays import Transfers, to_host  # noqa: E402
 

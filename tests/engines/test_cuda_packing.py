@@ -17,8 +17,9 @@ from semiring.engines.cuda import packing
 from semiring.engines.cuda.mxv_direction import choose
 from semiring.engines.cuda.mxv_mask import kernel_mask
 from semiring.engines.cuda.mxv_push import push
-from semiring.engines.operands import Rows, Spec
-from semiring.engines.spec import Closure, Link, Mxv
+from semiring.engines.requests.graphs import Closure, Link
+from semiring.engines.requests.operands import Rows, Spec
+from semiring.engines.requests.operations import Mxv
 from semiring.exceptions import NotSupported
 from semiring.formats import CSR, Full, IndexList, Pattern
 from tests import verify

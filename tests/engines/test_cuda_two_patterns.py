@@ -15,8 +15,8 @@ from semiring import operators
 from semiring.config import config
 from semiring.engines import registry
 from semiring.engines.cuda.columns import codec_types, side_by_side, types_of_both
-from semiring.engines.operands import Rows
-from semiring.engines.spec import Closure
+from semiring.engines.requests.graphs import Closure
+from semiring.engines.requests.operands import Rows
 from semiring.formats import CSR, CompressedPattern, IndexList, Pattern
 from tests import verify
 

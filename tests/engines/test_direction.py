@@ -12,7 +12,7 @@ import pytest
 import semiring as sr
 from semiring.engines.cpu import tuning as cpu
 from semiring.engines.cuda import tuning as cuda
-from semiring.engines.direction import Costs, Work, ends_early, expected_probes, prefers_pull, reading_less
+from semiring.engines.shared.direction import Costs, Work, ends_early, expected_probes, prefers_pull, reading_less
 
 from .test_cuda_device_functions import built
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import semiring as sr
-from semiring.engines.iso_results import binary_value, sum_value
-from semiring.engines.operands import Mask, admitted_count, simplified
+from semiring.engines.requests.operands import Mask, admitted_count, simplified
+from semiring.engines.shared.iso_results import binary_value, sum_value
 from semiring.formats import Full, IndexList
 
 INDICES = np.array([1, 3], np.int32)

@@ -14,11 +14,12 @@ from hypothesis import strategies as st
 
 from semiring.dtypes import BOOL, INT64
 from semiring.engines import registry
-from semiring.engines.operands import Index, Mask, Rows
 from semiring.engines.reference.dense import sparsify
+from semiring.engines.requests.graphs import Link
+from semiring.engines.requests.operands import Index, Mask, Rows
+from semiring.engines.requests.operations import Apply, Ewise, ExtractMatrix, IsSymmetric, Keep, Mxv, Select
+from semiring.engines.requests.storage import Slices
 from semiring.engines.sliced import symmetry
-from semiring.engines.spec import Apply, Ewise, ExtractMatrix, IsSymmetric, Keep, Link, Mxv, Select
-from semiring.engines.spec_storage import Slices
 from semiring.exceptions import OutOfMemory
 from semiring.formats import CSR, Full, Pattern
 from semiring.memory import allocation

@@ -9,9 +9,10 @@ import pytest
 
 from semiring.dtypes import FP64, INT64
 from semiring.engines import recording, registry
-from semiring.engines.operands import Rows
 from semiring.engines.reference.dense import sparsify
-from semiring.engines.spec import Closure, Transpose
+from semiring.engines.requests.graphs import Closure
+from semiring.engines.requests.operands import Rows
+from semiring.engines.requests.operations import Transpose
 from semiring.formats import CSR
 from semiring.operators import semiring
 from tests.compare import device_for, place

@@ -11,10 +11,9 @@ import pytest
 
 from semiring.dtypes import INT64
 from semiring.engines import recording, registry
-from semiring.engines.operands import Mask, Rows, Spec
-from semiring.engines.spec import Keep, Mxv, Transpose
-from semiring.engines.spec_storage import CheckCompressed, Slices
-from semiring.engines.spec_write import WriteMatrix
+from semiring.engines.requests.operands import Mask, Rows, Spec
+from semiring.engines.requests.operations import Keep, Mxv, Transpose, WriteMatrix
+from semiring.engines.requests.storage import CheckCompressed, Slices
 from semiring.exceptions import OutOfMemory
 from semiring.formats import CSR, AnyPattern
 from semiring.formats.records import record

@@ -6,8 +6,8 @@ import pytest
 
 from semiring.dtypes import INT64
 from semiring.engines import registry
-from semiring.engines.operands import Index
-from semiring.engines.spec import ExtractMatrix
+from semiring.engines.requests.operands import Index
+from semiring.engines.requests.operations import ExtractMatrix
 from semiring.exceptions import OutOfMemory
 from semiring.memory import allocation
 from tests.compare import device_for, place

@@ -10,10 +10,10 @@ import pytest
 
 from semiring.dtypes import BOOL, INT64
 from semiring.engines import recording, registry
-from semiring.engines.operands import Mask
 from semiring.engines.reference.dense import densify, sparsify
+from semiring.engines.requests.operands import Mask
+from semiring.engines.requests.operations import Keep, Mxm
 from semiring.engines.sliced.vectors import Listed
-from semiring.engines.spec import Keep, Mxm
 from semiring.formats import CSR
 from semiring.operators import semiring
 from tests.compare import assert_same, device_for, place

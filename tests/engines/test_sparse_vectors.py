@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from semiring.engines import registry, sparse_vectors
-from semiring.engines.operands import Index, Mask
-from semiring.engines.spec import Ewise, ExtractVector, Keep, ScatterVector
-from semiring.engines.spec_write import WriteVector
+from semiring.engines import registry
+from semiring.engines.requests.operands import Index, Mask
+from semiring.engines.requests.operations import Ewise, ExtractVector, Keep, ScatterVector, WriteVector
+from semiring.engines.rows import sparse_vectors
 from semiring.formats import IndexList
 from semiring.operators import binary
 from tests.compare import assert_same, device_for, place

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from semiring.engines import registry
-from semiring.engines.encoding import Encoder, measured
-from semiring.engines.spec_storage import CheckCompressed, Encode, MeasureCompressed, Slices
+from semiring.engines.requests.storage import CheckCompressed, Encode, MeasureCompressed, Slices
+from semiring.engines.rows.encoding import Encoder, measured
 from semiring.exceptions import InvalidFormat
 from semiring.formats import CODECS, CSR, TILE, Codec, CompressedPattern, Pattern, Placement, index_dtype
 from semiring.formats.ccsr import compressed_nbytes

@@ -13,7 +13,7 @@ import pytest
 import semiring as sr
 from semiring import Matrix, Vector, algorithms, ops
 from semiring.config import config
-from semiring.engines.order import random_keys
+from semiring.engines.shared.order import random_keys
 from semiring.exceptions import DuplicateIndex, InvalidFormat, InvalidValue, OutOfMemory
 from semiring.formats import hypersparse
 from semiring.memory.arrays import to_host

@@ -16,7 +16,7 @@ import semiring as sr
 from semiring import Matrix, Vector
 from semiring.config import config, engine_for
 from semiring.engines import registry
-from semiring.engines.spec_storage import Slices
+from semiring.engines.requests.storage import Slices
 from semiring.formats import CSR, PLACEMENTS, Pattern
 from semiring.formats.placement import place
 from semiring.memory import locked

@@ -35,11 +35,10 @@ from semiring.engines.cuda.program_counters import (
 )
 from semiring.engines.cuda.program_lists import ListArrays
 from semiring.engines.cuda.program_run import words_of
-from semiring.engines.operands import Rows
-from semiring.engines.program import Program, ProgramResult, RunProgram, Values
-from semiring.engines.spec import Mxv
-from semiring.engines.spec_lists import VectorList
-from semiring.engines.traced import Number, Typed
+from semiring.engines.programs.program import Program, ProgramResult, RunProgram, Values, VectorList
+from semiring.engines.programs.traced import Number, Typed
+from semiring.engines.requests.operands import Rows
+from semiring.engines.requests.operations import Mxv
 from semiring.formats import Bitmap, Count, Full, IndexList, index_dtype, word_count
 
 COMPILER = shutil.which("g++")

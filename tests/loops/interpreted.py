@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from semiring.engines.cpu import expression_numba, program_support, tuning
-from semiring.engines.direction import Work, prefers_pull
+from semiring.engines.shared.direction import Work, prefers_pull
 
 
 def _value_at(values: Any, p: Any) -> Any:

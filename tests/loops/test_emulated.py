@@ -15,11 +15,12 @@ pytest.importorskip("cupy", reason="the modules of the CUDA engine import CuPy")
 
 import semiring as sr
 from semiring import Matrix, Vector
-from semiring.engines import registry, tracing
+from semiring.engines import registry
 from semiring.engines.cpu import program
 from semiring.engines.cuda import compile, program_lists, program_tuning
 from semiring.engines.cuda.program_code import Code
-from semiring.engines.program import RunProgram
+from semiring.engines.programs import tracing
+from semiring.engines.programs.program import RunProgram
 from semiring.loops import while_loops
 from tests.loops import (
     emulated,

@@ -127,7 +127,7 @@ def test_a_product_of_which_nothing_is_admitted() -> None:
 def test_a_request_that_an_engine_fuses_is_two_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     """A GPU has inner products in one pass; a program has the product and its sum."""
     from semiring.engines import registry
-    from semiring.engines.spec import Inner
+    from semiring.engines.requests.operations import Inner
 
     found = registry.implemented
     monkeypatch.setattr(registry, "implemented", lambda spec, engine: spec is Inner or found(spec, engine))

@@ -10,8 +10,8 @@ import pytest
 
 import semiring as sr
 from semiring import Vector, agg
-from semiring.engines import program as programs
 from semiring.engines.cpu import program, program_code
+from semiring.engines.programs import program as programs
 from tests.loops import interpreted
 from tests.loops.test_elements import outcome
 

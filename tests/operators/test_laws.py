@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from semiring import dtypes
-from semiring.engines.expression_numpy import FUNCTIONS, cast, evaluate
+from semiring.engines.shared.expression_numpy import FUNCTIONS, cast, evaluate
 from semiring.operators import catalog
 from semiring.operators.expression import HELPERS, VARIABLES, Expression, normalize
 from semiring.operators.types import TypedBinary, TypedMonoid

@@ -13,7 +13,7 @@ import pytest
 
 import semiring as sr
 from semiring import dtypes
-from semiring.engines.expression_numpy import evaluate
+from semiring.engines.shared.expression_numpy import evaluate
 from semiring.exceptions import DomainMismatch, InvalidValue, UnknownOperator
 from semiring.operators import (
     agg,

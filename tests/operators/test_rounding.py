@@ -10,7 +10,7 @@ import pytest
 
 from semiring import Vector, agg, unary
 from semiring.dtypes import FP32, FP64
-from semiring.engines.expression_numpy import evaluate
+from semiring.engines.shared.expression_numpy import evaluate
 from semiring.operators import lookup_unary
 from semiring.operators.expression import Expression
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from semiring.engines.expression_numpy import evaluate
+from semiring.engines.shared.expression_numpy import evaluate
 from semiring.exceptions import DomainMismatch, InvalidValue, UdfParseError, UnknownOperator
 from semiring.operators import binary, indexunary, monoid, select, semiring, unary
 from semiring.operators.expression import Expression, normalize

@@ -16,7 +16,7 @@ from semiring import Matrix, ops
 from semiring.config import config
 from semiring.dtypes import BOOL, INT32, INT64
 from semiring.engines import registry
-from semiring.engines.spec_batched import ClosureMany, ClosureManyResult
+from semiring.engines.requests.graphs import ClosureMany, ClosureManyResult
 from semiring.exceptions import DimensionMismatch, IndexOutOfBound, InvalidValue, OutOfMemory
 from semiring.formats import CODECS
 from semiring.memory import allocation

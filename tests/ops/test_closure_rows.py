@@ -17,9 +17,9 @@ from semiring.config import config
 from semiring.dtypes import FP64, INT64, UINT8
 from semiring.engines import registry
 from semiring.engines.cpu import closure_rows
+from semiring.engines.requests.graphs import Closure, ClosureRows
+from semiring.engines.requests.operations import ExtractRow
 from semiring.engines.rows.residency import resident
-from semiring.engines.spec import Closure, ExtractRow
-from semiring.engines.spec_batched import ClosureRows
 from semiring.exceptions import ConvergenceFailure, DimensionMismatch, DomainMismatch, InvalidValue
 from semiring.operators import lookup_semiring
 from tests.compare import assert_same, check_invariants

@@ -12,7 +12,7 @@ from scipy import sparse
 import semiring as sr
 from semiring import Matrix, Vector, binary, monoid, unary
 from semiring.config import config
-from semiring.engines.expression_numpy import cast, evaluate
+from semiring.engines.shared.expression_numpy import cast, evaluate
 from semiring.exceptions import DomainMismatch
 from semiring.io import from_scipy_sparse, to_scipy_sparse
 from tests import sampling

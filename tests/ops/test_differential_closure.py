@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from semiring.dtypes import BOOL, FP64, INT32, INT64
 from semiring.engines import registry
 from semiring.engines.reference.dense import densify, sparsify
-from semiring.engines.spec import Closure, ClosureResult, Link, Mxv
+from semiring.engines.requests.graphs import Closure, ClosureResult, Link
+from semiring.engines.requests.operations import Mxv
 from semiring.formats import CSR, Full
 from semiring.operators import semiring
 from tests import sampling, storage_kinds

@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from semiring.engines.operands import Index
-from semiring.engines.spec import Apply, Convert, Ewise, Keep, Outside, Select
-from semiring.engines.spec_write import WriteVector
+from semiring.engines.requests.operands import Index
+from semiring.engines.requests.operations import Apply, Convert, Ewise, Keep, Outside, Select, WriteVector
 from semiring.formats import Bitmap, IndexList
 from tests.compare import check
 from tests.draw import VECTOR_FORMATS, contents, dtypes, indexes, masks, seeds, sizes, some_sizes, stores, vectors

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from semiring.dtypes import FP32, FP64, INT8, INT64
-from semiring.engines.operands import Index
 from semiring.engines.reference.dense import densify
-from semiring.engines.spec import (
+from semiring.engines.requests.operands import Index
+from semiring.engines.requests.operations import (
     BuildMatrix,
     BuildVector,
     ExtractMatrix,

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from semiring.engines import registry
-from semiring.engines.operands import Mask
 from semiring.engines.reference.dense import densify
-from semiring.engines.spec import Inner, Mxm, Mxv, ReduceRows, ReduceScalar, scalar_value
+from semiring.engines.requests.operands import Mask
+from semiring.engines.requests.operations import Inner, Mxm, Mxv, ReduceRows, ReduceScalar, scalar_value
 from semiring.formats import CSR, IndexList, Pattern
 from semiring.ops.inner import inner
 from tests.compare import check, device_for, place, same_values

@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 from semiring.dtypes import INT64
-from semiring.engines.expression_numpy import evaluate
-from semiring.engines.spec import Apply, Ewise, Select
+from semiring.engines.requests.operations import Apply, Ewise, Select
+from semiring.engines.shared.expression_numpy import evaluate
 from semiring.formats import Full
 from semiring.operators import catalog
 from tests import sampling

@@ -15,7 +15,7 @@ import semiring as sr
 from semiring import Matrix, Vector
 from semiring.dtypes import BOOL, FP64, INT8, INT64
 from semiring.engines import registry
-from semiring.engines.spec_graphs import MaximumFlow
+from semiring.engines.requests.graphs import MaximumFlow
 from semiring.exceptions import DimensionMismatch, DomainMismatch, InvalidValue, NotSupported
 from semiring.formats import CSR, Full, Pattern
 

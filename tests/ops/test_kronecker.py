@@ -15,7 +15,7 @@ from semiring import Matrix, Vector
 from semiring.config import config
 from semiring.dtypes import BOOL, FP32, FP64, INT8, INT32, INT64
 from semiring.engines import registry
-from semiring.engines.spec import Kronecker
+from semiring.engines.requests.operations import Kronecker
 from semiring.exceptions import DimensionMismatch, DomainMismatch, InvalidValue, OutOfMemory
 from semiring.formats import CSR, Pattern
 from semiring.memory import allocation

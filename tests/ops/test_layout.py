@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import semiring as sr
 from semiring import Matrix, Vector
-from semiring.engines.spec_layout import Concat, Reshape
+from semiring.engines.requests.operations import Concat, Reshape
 from semiring.exceptions import DeviceMismatch, DimensionMismatch, InvalidValue
 from tests import poison
 from tests.compare import check

@@ -14,7 +14,7 @@ import semiring as sr
 from semiring import Matrix, Vector
 from semiring.dtypes import BOOL, FP32, FP64, INT8, INT32, INT64
 from semiring.engines import registry
-from semiring.engines.spec_vote import LocalMoving, key_of_pass
+from semiring.engines.requests.graphs import LocalMoving, key_of_pass
 from semiring.exceptions import DimensionMismatch, DomainMismatch, InvalidValue
 from semiring.formats import CSR, Full, Pattern
 from tests.compare import check, device_for, place

@@ -14,7 +14,7 @@ import semiring as sr
 from semiring import Matrix, Vector
 from semiring.dtypes import BOOL, FP32, FP64, INT8, INT64
 from semiring.engines import registry
-from semiring.engines.spec_rows import LocateGroups, LocateRows
+from semiring.engines.requests.operations import LocateGroups, LocateRows
 from semiring.exceptions import DimensionMismatch, DomainMismatch, IndexOutOfBound, InvalidValue
 from semiring.formats import CSR, Pattern
 from tests import storage_kinds

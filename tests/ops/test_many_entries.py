@@ -11,9 +11,18 @@ import scipy.sparse as sp
 
 from semiring.dtypes import BOOL, FP32, INT64
 from semiring.engines import registry
-from semiring.engines.operands import Index, Mask, Spec
-from semiring.engines.spec import Ewise, ExtractMatrix, Keep, Outside, ReduceRows, ScatterMatrix, Select, Transpose
-from semiring.engines.spec_fused import ReplaceRows
+from semiring.engines.requests.operands import Index, Mask, Spec
+from semiring.engines.requests.operations import (
+    Ewise,
+    ExtractMatrix,
+    Keep,
+    Outside,
+    ReduceRows,
+    ReplaceRows,
+    ScatterMatrix,
+    Select,
+    Transpose,
+)
 from semiring.formats import CSR, Pattern
 from semiring.memory.arrays import to_host
 from semiring.operators import binary

@@ -10,8 +10,7 @@ import pytest
 import scipy.sparse as sp
 
 from semiring.dtypes import FC64, FP32, FP64, INT8, INT64
-from semiring.engines.spec_layout import Concat, Reshape
-from semiring.engines.spec_rows import Scale, Scan, SelectK
+from semiring.engines.requests.operations import Concat, Reshape, Scale, Scan, SelectK
 from semiring.formats import CSR, Full
 from semiring.memory.arrays import to_host
 from semiring.operators import binary, monoid

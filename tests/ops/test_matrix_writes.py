@@ -15,7 +15,7 @@ import pytest
 import semiring as sr
 from semiring.config import config
 from semiring.engines import registry
-from semiring.engines.operands import Mask, Spec
+from semiring.engines.requests.operands import Mask, Spec
 from semiring.formats import CSR
 from semiring.formats.records import record
 from semiring.ops.write import Plan, Write

@@ -14,8 +14,8 @@ import semiring as sr
 from semiring import Matrix, Vector
 from semiring.config import engine_for
 from semiring.dtypes import BOOL, INT32, INT64
+from semiring.engines.requests.graphs import Peel
 from semiring.engines.sliced import peel as rounds
-from semiring.engines.spec_graphs import Peel
 from semiring.exceptions import DimensionMismatch, DomainMismatch, InvalidValue, OutOfMemory
 from semiring.formats import Full
 from tests.compare import check

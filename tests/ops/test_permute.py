@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from semiring.dtypes import BOOL, FP64, INT8, INT64
 from semiring.engines import registry
-from semiring.engines.spec_storage import Permute
+from semiring.engines.requests.storage import Permute
 from semiring.exceptions import InvalidValue, OutOfMemory
 from semiring.formats import CODECS, CSR, Pattern, index_dtype
 from semiring.memory import allocation

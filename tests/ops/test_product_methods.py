@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import semiring as sr
-from semiring.engines.spec import Mxm
+from semiring.engines.requests.operations import Mxm
 from semiring.ops.mxm import METHODS
 from tests import sampling
 

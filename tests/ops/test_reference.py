@@ -9,10 +9,10 @@ import pytest
 
 from semiring.dtypes import BOOL, FP64, INT8, INT64, UINT8
 from semiring.engines import registry
-from semiring.engines.operands import Mask, Rows
 from semiring.engines.reference.dense import densify, sparsify
-from semiring.engines.spec import Closure, Ewise, Link, Mxm, Mxv, ReduceRows, ReduceScalar
-from semiring.engines.spec_write import WriteVector
+from semiring.engines.requests.graphs import Closure, Link
+from semiring.engines.requests.operands import Mask, Rows
+from semiring.engines.requests.operations import Ewise, Mxm, Mxv, ReduceRows, ReduceScalar, WriteVector
 from semiring.formats import CSR, Bitmap, Count, Full, IndexList, Pattern
 from semiring.operators import binary, monoid, semiring
 from tests import compare

@@ -13,7 +13,7 @@ import semiring as sr
 from semiring import Matrix, Vector
 from semiring.dtypes import BOOL, FP32, FP64, INT8, INT32, INT64
 from semiring.engines import registry
-from semiring.engines.spec_rows import HOW, Scale, Scan, SelectK, SortRows
+from semiring.engines.requests.operations import HOW, Scale, Scan, SelectK, SortRows
 from semiring.exceptions import DimensionMismatch, InvalidValue
 from semiring.formats import CSR, Pattern
 from semiring.operators import binary, monoid

@@ -11,7 +11,7 @@ import pytest
 import semiring as sr
 from semiring import Matrix, Vector, config
 from semiring.engines import registry
-from semiring.engines.spec_write import SHORT, WriteMxv
+from semiring.engines.requests.operations import SHORT, WriteMxv
 from semiring.exceptions import DimensionMismatch, OutOfMemory
 
 SIZE = 100

@@ -13,7 +13,7 @@ import semiring as sr
 from semiring import Matrix
 from semiring.dtypes import BOOL, FP32, FP64, INT8, INT64, UINT64
 from semiring.engines import registry
-from semiring.engines.spec_graphs import Span
+from semiring.engines.requests.graphs import Span
 from semiring.exceptions import DimensionMismatch, DomainMismatch, NotSupported
 from tests.compare import check
 from tests.draw import matrices

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import semiring as sr
 from semiring import Vector
 from semiring.dtypes import BOOL, FP64, INT8, INT32, INT64
-from semiring.engines.spec_graphs import Treefix
+from semiring.engines.requests.graphs import Treefix
 from semiring.exceptions import DimensionMismatch, DomainMismatch, InvalidValue
 from semiring.formats import Full
 from semiring.operators import lookup_monoid

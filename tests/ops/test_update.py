@@ -11,7 +11,7 @@ import pytest
 
 import semiring as sr
 from semiring import Matrix, Vector
-from semiring.engines.spec_write import SHORT
+from semiring.engines.requests.operations import SHORT
 from semiring.exceptions import DimensionMismatch, OutOfMemory
 from semiring.memory.arrays import to_host
 

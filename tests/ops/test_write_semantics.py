@@ -22,7 +22,7 @@ import pytest
 import semiring as sr
 from semiring.config import config
 from semiring.dtypes import unify
-from semiring.engines.expression_numpy import cast
+from semiring.engines.shared.expression_numpy import cast
 from tests import sampling
 from tests.draw import contents, store_of
 

@@ -96,7 +96,7 @@ def _operations(as_json: bool, progress: Progress) -> None:
         before = row.operation
         cells.append([name, row.engine, row.name, row.when, row.accepts, ", ".join(row.fuses), row.about])
     print(table(["operation", "engine", "implementation", "when", "accepts", "fuses", "what it does"], cells, left=7))
-    print("\nwhen: the condition on the spec q (its fields: semiring.engines.spec); else the next row is tried.")
+    print("\nwhen: the condition on the spec q (its fields: semiring.engines.requests); else the next row is tried.")
     print("accepts: formats and placements of matrices; engine any: slice by slice, where no row accepts the operands.")
     for engine, reason in reasons.items():
         if reason:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from ...engines import registry
-from ...engines.spec import BuildMatrix, BuildVector, ImportCSR
+from ...engines.requests.operations import BuildMatrix, BuildVector, ImportCSR
 from ...exceptions import DuplicateIndex
 from ...formats import array_module, index_dtype
 from ...ops.build import from_triples

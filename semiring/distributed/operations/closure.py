@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 
 from ...engines import recording, registry
-from ...engines.iso_results import arrivals
-from ...engines.operands import Mask
-from ...engines.spec import Closure, ClosureResult, Ewise, Keep, Mxv, Select, Step
+from ...engines.requests.graphs import Closure, ClosureResult, Step
+from ...engines.requests.operands import Mask
+from ...engines.requests.operations import Ewise, Keep, Mxv, Select
+from ...engines.shared.iso_results import arrivals
 from ...formats import VectorStore
 from ...operators.expression import Expression
 from ...operators.types import TypedBinary, TypedIndexUnary, TypedMonoid

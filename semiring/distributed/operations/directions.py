@@ -1,4 +1,4 @@
-"""The direction of each step of a closure on a grid, by the cost model of `engines.direction`.
+"""The direction of each step of a closure on a grid, by the cost model of `engines.shared.direction`.
 
 A push reads the rows of the frontier and sends sums; a pull needs the frontier of its columns, and on a grid of one
 column sends no sums.  All processes choose by the same numbers, those of the whole grid.
@@ -10,9 +10,10 @@ from typing import Any, cast
 
 from ...dtypes import INT64
 from ...engines import recording, registry
-from ...engines.direction import Costs, Work, prefers_pull
-from ...engines.operands import Mask
-from ...engines.spec import Closure, Keep
+from ...engines.requests.graphs import Closure
+from ...engines.requests.operands import Mask
+from ...engines.requests.operations import Keep
+from ...engines.shared.direction import Costs, Work, prefers_pull
 from ...formats import CSR, VectorStore, index_dtype, with_values
 from ...operators import monoid as monoids
 from ...ops.reduce import reduce_rows, reduce_scalar

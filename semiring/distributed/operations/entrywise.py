@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from ...engines import registry
-from ...engines.operands import Mask, Rows
-from ...engines.spec import Apply, Convert, Ewise, Keep, Select
+from ...engines.requests.operands import Mask, Rows
+from ...engines.requests.operations import Apply, Convert, Ewise, Keep, Select
 from ...formats import CSR, VectorStore
 from ...operators.types import TypedBinary, TypedIndexUnary
 from ..grid import Grid

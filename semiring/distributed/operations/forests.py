@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from ...engines import registry
-from ...engines.spec_graphs import FOREST_CYCLE, FOREST_RANGE, Span, Treefix, forest_error
+from ...engines.requests.graphs import FOREST_CYCLE, FOREST_RANGE, Span, Treefix, forest_error
 from ...formats import CSR, IndexList, array_module, dense_values, index_dtype
 from ..communicator import Communicator
 from ..grid import Grid

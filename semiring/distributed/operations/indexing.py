@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from ...engines import registry
-from ...engines.operands import Index
-from ...engines.spec import (
+from ...engines.requests.operands import Index
+from ...engines.requests.operations import (
     BuildVector,
     ExtractMatrix,
     ExtractRow,

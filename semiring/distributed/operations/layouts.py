@@ -4,8 +4,7 @@ its own, so processes send entries to the holders of their new positions.
 
 from __future__ import annotations
 
-from ...engines.spec import Kronecker
-from ...engines.spec_layout import Concat, Reshape
+from ...engines.requests.operations import Concat, Kronecker, Reshape
 from ...formats import CSR
 from ...ops.cast import cast_store
 from ...ops.kronecker import kronecker as products

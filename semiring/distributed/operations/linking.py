@@ -18,8 +18,9 @@ from typing import Any, cast
 import numpy as np
 
 from ...engines import registry
-from ...engines.link_sample import LinkAll, LinkSample, LinkSampleResult, MostFrequent
-from ...engines.spec import Link, ScalarResult
+from ...engines.requests.graphs import Link
+from ...engines.requests.operations import ScalarResult
+from ...engines.rows.link_sample import LinkAll, LinkSample, LinkSampleResult, MostFrequent
 from ...formats import (
     AnyPattern,
     Array,

@@ -26,9 +26,9 @@ from __future__ import annotations
 import itertools
 
 from ...engines import recording, registry
-from ...engines.iso_results import POSITIONS, product_value
-from ...engines.operands import Index
-from ...engines.spec import Keep, Mxm
+from ...engines.requests.operands import Index
+from ...engines.requests.operations import Keep, Mxm
+from ...engines.shared.iso_results import POSITIONS, product_value
 from ...formats import CSR, with_values
 from ...formats.hypersparse import empty_matrix
 from ...ops import mxm as products

@@ -13,8 +13,9 @@ from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 from ...engines import registry
-from ...engines.operands import Index, Mask
-from ...engines.spec import (
+from ...engines.requests.graphs import AcyclicClosure, LocalMoving, Peel, Span, Treefix, Vote
+from ...engines.requests.operands import Index, Mask
+from ...engines.requests.operations import (
     Apply,
     BuildVector,
     Convert,
@@ -25,19 +26,21 @@ from ...engines.spec import (
     IsSymmetric,
     Keep,
     Kronecker,
+    LocateGroups,
+    LocateRows,
     Outside,
     ReduceRows,
     ReduceScalar,
+    Scale,
+    Scan,
     ScatterMatrix,
     ScatterVector,
     Select,
+    SelectK,
+    SortRows,
     Transpose,
 )
-from ...engines.spec_acyclic import AcyclicClosure
-from ...engines.spec_graphs import Peel, Span, Treefix
-from ...engines.spec_rows import LocateGroups, LocateRows, Scale, Scan, SelectK, SortRows
-from ...engines.spec_storage import Encode, Permute
-from ...engines.spec_vote import LocalMoving, Vote
+from ...engines.requests.storage import Encode, Permute
 from ...formats import CSR, AnyPattern, Full, PartPattern, PartVector, VectorStore, dense_values, index_dtype
 from ...formats.parts import PartValues
 from ...formats.pattern import scalar_facts

@@ -12,10 +12,9 @@ import numpy as np
 
 from ...dtypes import BOOL, INT64
 from ...engines import registry
-from ...engines.operands import Mask
-from ...engines.spec import Apply, Keep
-from ...engines.spec_acyclic import AcyclicClosure, AcyclicResult
-from ...engines.spec_graphs import Peel
+from ...engines.requests.graphs import AcyclicClosure, AcyclicResult, Peel
+from ...engines.requests.operands import Mask
+from ...engines.requests.operations import Apply, Keep
 from ...formats import CSR, Array, Full, IndexList, array_module, dense_values, index_dtype, structure_only
 from ...operators import semiring as semirings
 from ...ops.cast import cast_store

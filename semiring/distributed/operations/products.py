@@ -15,8 +15,8 @@ from typing import Any, cast
 import numpy as np
 
 from ...engines import registry
-from ...engines.iso_results import POSITIONS, mxv_value
-from ...engines.spec import Keep, Mxv
+from ...engines.requests.operations import Keep, Mxv
+from ...engines.shared.iso_results import POSITIONS, mxv_value
 from ...formats import CSR, VectorStore, with_values
 from ...formats.vectors import empty_vector
 from ...ops import mxv as products

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from ...engines import registry
-from ...engines.spec import IsSymmetric, Transpose
-from ...engines.spec_storage import Encode, Permute
+from ...engines.requests.operations import IsSymmetric, Transpose
+from ...engines.requests.storage import Encode, Permute
 from ...formats import CSR, PartPattern, array_module, structure_only
 from ...formats.pattern import scalar_facts
 from ...ops import structure

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ...engines.numpy_scalars import evaluate_scalars
-from ...engines.spec import ReduceRows, ReduceScalar
+from ...engines.requests.operations import ReduceRows, ReduceScalar
+from ...engines.shared.expression_numpy import evaluate_scalars
 from ...operators.types import TypedMonoid
 from ...ops import reduce
 from ..agreement import Agreed

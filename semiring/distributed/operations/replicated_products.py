@@ -12,10 +12,9 @@ from __future__ import annotations
 import numpy as np
 
 from ...engines import recording
-from ...engines.iso_results import product_value
-from ...engines.operands import Mask
-from ...engines.spec import Mxm
-from ...engines.spec_fused import FusedMxm, MxmReduceRows, MxmReduceScalar, MxmSelect
+from ...engines.requests.operands import Mask
+from ...engines.requests.operations import FusedMxm, Mxm, MxmReduceRows, MxmReduceScalar, MxmSelect
+from ...engines.shared.iso_results import product_value
 from ...formats import CSR, PartVector, structure_only
 from ...ops import mxm as products
 from ...ops.reduce import reduce_rows, reduce_scalar

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from ...engines import registry
-from ...engines.iso_results import POSITIONS
-from ...engines.operands import Index
-from ...engines.spec_rows import Located, LocateGroups, LocateRows, Scale, Scan, SelectK, SortedRows, SortRows
+from ...engines.requests.operands import Index
+from ...engines.requests.operations import Located, LocateGroups, LocateRows, Scale, Scan, SelectK, SortedRows, SortRows
+from ...engines.shared.iso_results import POSITIONS
 from ...formats import CSR, Full, IndexList, array_module, dense_values, index_dtype
 from ...ops.convert import index_list
 from ...ops.ewise import ewise_mult

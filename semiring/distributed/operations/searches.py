@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from ...engines.operands import Mask, Rows
-from ...engines.spec import Mxm
-from ...engines.spec_batched import ClosureMany, ClosureManyResult
+from ...engines.requests.graphs import ClosureMany, ClosureManyResult
+from ...engines.requests.operands import Mask, Rows
+from ...engines.requests.operations import Mxm
 from ...formats import CSR, array_module, dense_values, index_dtype, structure_only, with_values
 from ...formats.hypersparse import empty_matrix
 from ...operators import semiring as semirings

@@ -11,8 +11,8 @@ import numpy as np
 from ... import operators
 from ...config import engine_for
 from ...engines import registry
-from ...engines.operands import Index, Mask
-from ...engines.spec import BuildMatrix, ExtractRow, Keep, ScatterMatrix, ScatterVector
+from ...engines.requests.operands import Index, Mask
+from ...engines.requests.operations import BuildMatrix, ExtractRow, Keep, ScatterMatrix, ScatterVector
 from ...exceptions import DeviceMismatch, DomainMismatch, IndexOutOfBound, InvalidType, InvalidValue
 from ...facade import display
 from ...formats import CSR, Array, PartVector, VectorStore, dense_values, index_dtype

@@ -13,10 +13,10 @@ import numpy as np
 
 from ...dtypes import BOOL, FP64
 from ...engines import registry
-from ...engines.expression_numpy import FUNCTIONS
-from ...engines.operands import Index
+from ...engines.requests.graphs import LocalMoving, Vote, key_of_pass
+from ...engines.requests.operands import Index
 from ...engines.rows.residency import resident
-from ...engines.spec_vote import LocalMoving, Vote, key_of_pass
+from ...engines.shared.expression_numpy import FUNCTIONS
 from ...formats import CSR, Array, Full, array_module, dense_values, index_dtype, structure_only
 from ...memory.arrays import to_device
 from ...ops.extract import extract_matrix

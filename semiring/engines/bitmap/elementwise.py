@@ -14,12 +14,24 @@ from ...formats.placement import place
 from ...operators.expression import Expression
 from ...operators.types import TypedBinary, TypedSemiring
 from .. import recording, registry
-from ..iso_results import POSITIONS, cast_value
-from ..operands import Mask, Rows
 from ..registry import bitmap_rule
+from ..requests.operands import Mask, Rows
+from ..requests.operations import (
+    Apply,
+    Convert,
+    Ewise,
+    Keep,
+    Mxv,
+    Outside,
+    ReduceRows,
+    ReduceScalar,
+    ScalarResult,
+    Select,
+    WriteMatrix,
+    WriteVector,
+)
 from ..rows.bits import bits_of, listed, with_bits
-from ..spec import Apply, Convert, Ewise, Keep, Mxv, Outside, ReduceRows, ReduceScalar, ScalarResult, Select
-from ..spec_write import WriteMatrix, WriteVector
+from ..shared.iso_results import POSITIONS, cast_value
 from .rewriting import rows_first
 from .vectors import flat, flat_mask, members, shaped
 

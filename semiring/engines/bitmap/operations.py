@@ -1,6 +1,6 @@
 """All operations on bitmap matrices: importing this module registers them."""
 
 from .. import bitmap
-from ..discovery import import_modules
+from ..registry import import_modules
 
 import_modules(bitmap.__name__, bitmap.__path__)

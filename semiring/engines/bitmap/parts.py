@@ -11,12 +11,12 @@ from ...formats.bitmap import bit_count, bits_shaped, flags_of_words, words_of_f
 from ...memory.allocation import require
 from ...memory.arrays import to_host
 from .. import registry
-from ..operands import Index
 from ..registry import bitmap_rule
+from ..requests.operands import Index
+from ..requests.operations import ExtractMatrix, ExtractRow, ExtractVector, IsSymmetric, Transpose
+from ..requests.storage import Slices
 from ..rows.bits import bits_of, row_range
 from ..sliced.dense_rows import dense_matrix
-from ..spec import ExtractMatrix, ExtractRow, ExtractVector, IsSymmetric, Transpose
-from ..spec_storage import Slices
 from .elementwise import note
 from .vectors import members, shaped
 

@@ -9,11 +9,11 @@ from typing import Any
 from ...formats import AnyPattern, is_bitmap, structure_only
 from ...formats.bitmap import BitmapPattern
 from .. import recording, registry
-from ..operands import Mask, Rows, Spec
 from ..registry import bitmap_rule, slicing_rule
+from ..requests.operands import Mask, Rows, Spec
+from ..requests.operations import Mxm, Mxv
 from ..rows.bits import rows_of
 from ..rows.slices import run_masked
-from ..spec import Mxm, Mxv
 
 
 def _reads_rows(q: Spec, engine: str) -> bool:

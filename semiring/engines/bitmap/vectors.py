@@ -12,10 +12,10 @@ from ...formats.bitmap import bits_shaped, prefers_bitmap
 from ...formats.full import every_row_full
 from ...formats.placement import place
 from .. import registry
-from ..operands import Index, Mask
+from ..requests.operands import Index, Mask
+from ..requests.operations import Convert
 from ..rows.bits import bits_of, list_of_rows, listed, rows_of_list
 from ..rows.residency import resident
-from ..spec import Convert
 
 
 def flat(a: Any, engine: str) -> VectorStore:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...formats import index_dtype
 from ..registry import implements
-from ..spec_acyclic import AcyclicClosure, AcyclicResult
+from ..requests.graphs import AcyclicClosure, AcyclicResult
 from . import presence, types
 from .atomics import stopped
 from .compile import kernel

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from ...formats import CSR, VectorStore, with_values
-from ..iso_results import apply_value
 from ..registry import implements
-from ..spec import Apply
+from ..requests.operations import Apply
+from ..shared.iso_results import apply_value
 from . import presence, types
 from .compile import kernel
 from .operands import indices_of, rows_of, values_of

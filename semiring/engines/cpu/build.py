@@ -9,8 +9,8 @@ import numpy as np
 from ...formats import CSR, Pattern, VectorStore, index_dtype
 from ...memory.arrays import as_type
 from ..registry import implements
-from ..spec import BuildMatrix, BuildVector, ImportCSR
-from ..validation import check_columns, check_offsets, repeated
+from ..requests.operations import BuildMatrix, BuildVector, ImportCSR
+from ..shared.validation import check_columns, check_offsets, repeated
 from . import types
 from .atomics import prefetch, stopped
 from .compile import inlined, kernel

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from ...formats import index_dtype, uncompressed_pattern
-from ..expression_numpy import cast
-from ..iso_results import arrivals, cast_value
 from ..registry import implements
-from ..spec import Closure, ClosureResult, Step
+from ..requests.graphs import Closure, ClosureResult, Step
+from ..shared.expression_numpy import cast
+from ..shared.iso_results import arrivals, cast_value
 from . import closure_hubs, closure_levels, closure_order, closure_push, closure_relax, presence, types
 from .closure_state import (
     CONVERGED,

@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 from numba.extending import register_jitable
 
-from ..direction import Work, expected_probes, prefers_pull
+from ..shared.direction import Work, expected_probes, prefers_pull
 from .atomics import CHUNK, RETIRED, bit_count, fetch_add, fetch_or, load, next_chunk, prefetch, stopped, trailing_zeros
 from .closure_push import BUFFER, blocks_of, flush, push_alone, push_shared, push_short
 from .closure_state import (

@@ -19,10 +19,9 @@ import numpy as np
 
 from ...formats import CSR, Pattern, index_dtype, word_count
 from ...memory.allocation import require
-from ..direction import Work, prefers_pull
 from ..registry import implements
-from ..source_groups import counts_matrix, group_bounds
-from ..spec_batched import ClosureMany, ClosureManyResult
+from ..requests.graphs import ClosureMany, ClosureManyResult, counts_matrix, group_bounds
+from ..shared.direction import Work, prefers_pull
 from . import closure_many_levels as levels
 from .closure_many_per_source import Searches, fits, in_turn
 from .operands import Array, kernel_array, rows_of

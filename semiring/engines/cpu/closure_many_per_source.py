@@ -13,9 +13,8 @@ from ...formats import CSR, Pattern, index_dtype, uncompressed_pattern, word_cou
 from ...formats.vectors import SingleEntry
 from ...memory.allocation import require
 from ...operators import lookup_semiring
-from ..operands import Rows
-from ..spec import Closure
-from ..spec_batched import ClosureMany, ClosureManyResult
+from ..requests.graphs import Closure, ClosureMany, ClosureManyResult
+from ..requests.operands import Rows
 from . import closure_hubs, closure_push, types
 from .atomics import CONTROL_SIZE, next_chunk, stopped, trailing_zeros
 from .closure import closure

@@ -18,11 +18,10 @@ import numpy as np
 from ...formats import CSR, IndexList, index_dtype, word_count
 from ...formats.full import every_row_full
 from ...memory.allocation import require
-from ..iso_results import arrivals
 from ..registry import implements
-from ..spec import Closure
-from ..spec_batched import ClosureRows, ClosureRowsResult
-from ..spec_layout import Concat
+from ..requests.graphs import Closure, ClosureRows, ClosureRowsResult
+from ..requests.operations import Concat
+from ..shared.iso_results import arrivals
 from . import closure_order as order
 from . import types
 from .atomics import CONTROL_SIZE, bit_count, next_chunk, stopped

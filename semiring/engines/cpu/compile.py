@@ -32,7 +32,7 @@ from numba.core.compiler_lock import global_compiler_lock
 
 from ...config import config
 from ...worker_thread import apart
-from .. import compilations
+from ..shared import compilations
 
 _settings: Any = numba.config
 # Without unused wrappers, which are an eighth of the compile time.
@@ -42,7 +42,7 @@ _njit: Any = functools.partial(numba.njit, nogil=True, error_model="numpy", no_c
 def _sources_digest() -> str:
     digest = hashlib.sha256(f"{numba.__version__} {np.__version__}".encode())
     engines = files(__package__.rpartition(".")[0])
-    for source in (*_sources(engines / "cpu"), engines / "direction.py"):
+    for source in (*_sources(engines / "cpu"), engines / "shared" / "direction.py"):
         digest.update(source.read_bytes())
     return digest.hexdigest()[:16]
 

@@ -8,7 +8,7 @@ from ...exceptions import InvalidValue
 from ...formats import Bitmap, Count, Full, IndexList, VectorStore, index_dtype
 from ...memory.allocation import require
 from ..registry import implements
-from ..spec import Convert
+from ..requests.operations import Convert
 from . import presence
 
 

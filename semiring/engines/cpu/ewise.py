@@ -9,9 +9,9 @@ import numpy as np
 
 from ...formats import CSR, IndexList, Pattern, VectorStore, index_dtype
 from ...operators.types import TypedBinary
-from ..iso_results import POSITIONS, cast_value, ewise_value
 from ..registry import implements
-from ..spec import Ewise
+from ..requests.operations import Ewise
+from ..shared.iso_results import POSITIONS, cast_value, ewise_value
 from . import presence, types, vector_slots
 from .atomics import bit_count
 from .compile import kernel

@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from ...formats import CSR, Pattern, index_dtype
-from ..iso_results import cast_value, ewise_value
-from ..spec import Ewise
+from ..requests.operations import Ewise
+from ..shared.iso_results import cast_value, ewise_value
 from . import types
 from .compile import inlined, kernel
 from .operands import rows_of, values_of

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 
 from ...formats import CSR, Array, Bitmap, Full, FullPattern, IndexList, Pattern, VectorStore, index_dtype, is_bitmap
-from ..iso_results import POSITIONS, cast_value, ewise_value
-from ..operands import Mask, simplified
 from ..recording import note
 from ..registry import ROWS_OR_SLOTS, implements
-from ..spec import Ewise
+from ..requests.operands import Mask, simplified
+from ..requests.operations import Ewise
+from ..shared.iso_results import POSITIONS, cast_value, ewise_value
 from . import types
 from .compile import kernel
 from .ewise_matrix import left_alone, right_alone

@@ -6,9 +6,9 @@ import numpy as np
 
 from ...formats import CSR, Full, IndexList, Pattern, VectorStore, index_dtype
 from ...memory.allocation import require
-from ..operands import Index
 from ..registry import implements
-from ..spec import ExtractMatrix, ExtractRow, ExtractVector
+from ..requests.operands import Index
+from ..requests.operations import ExtractMatrix, ExtractRow, ExtractVector
 from . import presence
 from .compile import kernel
 from .index_rank import is_wide, ranked, ranks

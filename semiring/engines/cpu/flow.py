@@ -20,7 +20,7 @@ from ...dtypes import FP64
 from ...formats import CSR, IndexList, VectorStore, index_dtype
 from ...memory.allocation import require
 from ..registry import RESIDENT, implements
-from ..spec_graphs import MaximumFlow, MaximumFlowResult
+from ..requests.graphs import MaximumFlow, MaximumFlowResult
 from . import presence
 from .atomics import stopped
 from .compile import inlined, kernel

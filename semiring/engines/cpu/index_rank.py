@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...formats import index_dtype
-from ..operands import Index
+from ..requests.operands import Index
 from .compile import kernel
 from .operands import Array, kernel_array
 from .threads import parts_for, run

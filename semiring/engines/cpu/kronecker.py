@@ -6,9 +6,9 @@ import numpy as np
 
 from ...formats import CSR, Pattern, index_dtype
 from ...memory.allocation import require
-from ..iso_results import binary_value
 from ..registry import implements
-from ..spec import Kronecker
+from ..requests.operations import Kronecker
+from ..shared.iso_results import binary_value
 from . import types
 from .atomics import stopped
 from .compile import kernel

@@ -6,9 +6,9 @@ import numpy as np
 
 from ...formats import CSR, Pattern, index_dtype
 from ...memory.allocation import require
-from ..iso_results import shared_value
 from ..registry import RESIDENT, implements
-from ..spec_layout import Concat, Reshape
+from ..requests.operations import Concat, Reshape
+from ..shared.iso_results import shared_value
 from .compile import kernel
 from .operands import kernel_array, rows_of, values_of
 from .rows import lower_bound, share

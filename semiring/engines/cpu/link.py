@@ -10,9 +10,10 @@ from __future__ import annotations
 import numpy as np
 
 from ...formats import Full, VectorStore, uncompressed_pattern
-from ..link_sample import LinkSample, LinkSampleResult, MostFrequent, frequent_label, link_first
 from ..registry import EVERY_KIND, implements
-from ..spec import Link, ScalarResult
+from ..requests.graphs import Link
+from ..requests.operations import ScalarResult
+from ..rows.link_sample import LinkSample, LinkSampleResult, MostFrequent, frequent_label, link_first
 from .atomics import compare_swap, load, next_chunk
 from .compile import kernel
 from .operands import kernel_array

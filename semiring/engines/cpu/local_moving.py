@@ -13,7 +13,7 @@ import numpy as np
 from ...formats import CSR, Full
 from ...memory.allocation import require
 from ..registry import RESIDENT, implements
-from ..spec_vote import LocalMoving, key_of_pass
+from ..requests.graphs import LocalMoving, key_of_pass
 from .atomics import next_chunk, stopped
 from .compile import device, kernel
 from .jobs import close_job, dismiss, join_job, leave_job, open_job

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...formats import Full, FullPattern, IndexList, VectorStore, index_dtype
 from ..registry import UNCOMPRESSED_OR_FULL, implements
-from ..spec_rows import Located, LocateGroups, LocateRows
+from ..requests.operations import Located, LocateGroups, LocateRows
 from . import presence
 from .atomics import bit_count, stopped
 from .compile import device, kernel

@@ -21,11 +21,11 @@ from ...formats.csr import empty_csr
 from ...memory.allocation import require
 from ...operators.types import TypedSemiring
 from .. import recording
-from ..iso_results import product_value
-from ..operands import Index, Mask, simplified
 from ..recording import note
 from ..registry import WITH_BITMAP, implements
-from ..spec import Mxm
+from ..requests.operands import Index, Mask, simplified
+from ..requests.operations import Mxm
+from ..shared.iso_results import product_value
 from . import types
 from .atomics import next_chunk, stopped
 from .compile import kernel

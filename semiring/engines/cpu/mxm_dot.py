@@ -15,9 +15,9 @@ import numpy as np
 from ...exceptions import OutOfMemory
 from ...formats import CSR, Array, Pattern
 from ...memory.allocation import require
-from ..iso_results import product_value
 from ..recording import note
-from ..spec import Mxm
+from ..requests.operations import Mxm
+from ..shared.iso_results import product_value
 from . import tuning, types
 from .atomics import next_chunk, stopped
 from .compile import inlined, kernel

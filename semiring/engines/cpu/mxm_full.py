@@ -19,11 +19,11 @@ from ...formats.csr import empty_csr
 from ...formats.full import every_row_full, full_rows
 from ...memory.allocation import require
 from ...operators.types import TypedSemiring
-from ..iso_results import product_value
-from ..operands import Mask, Rows, simplified
 from ..recording import note
 from ..registry import WITH_FULL, implements
-from ..spec import Mxm
+from ..requests.operands import Mask, Rows, simplified
+from ..requests.operations import Mxm
+from ..shared.iso_results import product_value
 from .index_rank import is_wide
 from .mxm_full_dot import dot_values
 from .mxm_full_rows import row_products

@@ -15,11 +15,11 @@ from ...formats import CSR, Array, Pattern, structure_only, uncompressed_pattern
 from ...formats.csr import empty_csr
 from ...memory.allocation import require
 from ...operators.types import TypedSemiring
-from ..iso_results import product_value
-from ..operands import Mask, simplified
 from ..recording import note
 from ..registry import WITH_FULL, implements
-from ..spec import Keep, Mxm
+from ..requests.operands import Mask, simplified
+from ..requests.operations import Keep, Mxm
+from ..shared.iso_results import product_value
 from .atomics import next_chunk, stopped
 from .compile import inlined, kernel
 from .mxm_full import by_transposes, gives_full, reads_full, stored_rows

@@ -15,7 +15,7 @@ from ...formats import CSR, Array, FullPattern
 from ...formats.full import full_rows
 from ...memory.allocation import require
 from ...operators.types import TypedSemiring
-from ..iso_results import product_value
+from ..shared.iso_results import product_value
 from . import types
 from .atomics import next_chunk, stopped
 from .compile import device, kernel

@@ -6,11 +6,10 @@ import numpy as np
 
 from ...formats import VectorStore
 from ...operators.types import TypedMonoid
-from ..iso_results import product_value
-from ..operands import Mask, simplified
 from ..registry import implements
-from ..spec import ReduceRows, ReduceScalar
-from ..spec_fused import FusedMxm, MxmReduceRows, MxmReduceScalar
+from ..requests.operands import Mask, simplified
+from ..requests.operations import FusedMxm, MxmReduceRows, MxmReduceScalar, ReduceRows, ReduceScalar
+from ..shared.iso_results import product_value
 from . import presence, types
 from .atomics import next_chunk, stopped
 from .compile import kernel

@@ -18,13 +18,12 @@ from ...formats import CSR, Array, Full, IndexList, Pattern, VectorStore
 from ...formats.records import tuple_of
 from ...operators.types import TypedSemiring
 from .. import recording
-from ..direction import Work, ends_early, prefers_pull, preset
-from ..iso_results import product_value
-from ..operands import Index, admitted_count
 from ..recording import note
 from ..registry import implements
-from ..spec import ExtractVector, Mxv
-from ..spec_write import WriteMxv
+from ..requests.operands import Index, admitted_count
+from ..requests.operations import ExtractVector, Mxv, WriteMxv
+from ..shared.direction import Work, ends_early, prefers_pull, preset
+from ..shared.iso_results import product_value
 from . import presence, types
 from .atomics import bit_count, next_chunk, prefetch, stopped
 from .compile import kernel

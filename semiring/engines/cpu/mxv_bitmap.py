@@ -12,7 +12,7 @@ from ...formats import VectorStore
 from ...formats.bitmap import BitmapPattern
 from ..recording import note
 from ..registry import RESIDENT_BITMAP, implements
-from ..spec import Mxv
+from ..requests.operations import Mxv
 from . import presence
 from .atomics import bit_count, stopped
 from .bits import trailing_zeros

@@ -10,7 +10,7 @@ import numpy as np
 from ...formats import CSR, Full, IndexList, VectorStore, index_dtype
 from ...formats.full import every_row_full
 from ..registry import WITH_FULL, implements
-from ..spec import Mxv
+from ..requests.operations import Mxv
 from .mxm_full import full_product
 
 

@@ -6,9 +6,9 @@ import numpy as np
 
 from ...formats import CSR, Pattern, index_dtype
 from ...memory.allocation import require
-from ..order import order_keys, random_keys
 from ..registry import RESIDENT, implements
-from ..spec_rows import SelectK, SortedRows, SortRows
+from ..requests.operations import SelectK, SortedRows, SortRows
+from ..shared.order import order_keys, random_keys
 from .compile import kernel
 from .operands import Array, kernel_array, rows_of
 from .rows import share, sort_range

@@ -14,7 +14,7 @@ import numpy as np
 from ...formats import Full, dense_values, index_dtype, uncompressed_pattern
 from ...memory.allocation import require
 from ..registry import RESIDENT, implements
-from ..spec_graphs import Peel
+from ..requests.graphs import Peel
 from .atomics import stopped
 from .compile import kernel
 from .operands import kernel_array

@@ -7,7 +7,7 @@ import numpy as np
 from ...exceptions import NotSupported
 from ...formats import CSR, Pattern, index_dtype
 from ..registry import implements
-from ..spec_storage import Permute
+from ..requests.storage import Permute
 from .atomics import stopped
 from .compile import kernel
 from .operands import bits_of, kernel_array, rows_of

@@ -14,7 +14,7 @@ import numpy as np
 
 from ...formats import Bitmap, Count, Full, IndexList, VectorStore, index_dtype, word_count
 from ...memory.allocation import require
-from ..operands import Mask, simplified
+from ..requests.operands import Mask, simplified
 from .bits import trailing_zeros
 from .compile import kernel
 from .index_rank import is_wide

@@ -18,13 +18,12 @@ import numpy as np
 from ...formats import CSR, Bitmap, Count, Full, IndexList, VectorStore, index_dtype
 from ...formats.vectors import SingleEntry
 from ...memory.allocation import require
-from ..program import Loop, Program, ProgramResult, Request, RunProgram, Values
-from ..program_lifetimes import words_of
-from ..program_listing import listing
+from ..programs.lifetimes import words_of
+from ..programs.listing import listing
+from ..programs.program import Loop, Program, ProgramResult, Request, RunProgram, Values, VectorList
+from ..programs.traced import Number
 from ..recording import note
 from ..registry import implements
-from ..spec_lists import VectorList
-from ..traced import Number
 from . import closure_hubs, presence
 from . import compile as compiler
 from .atomics import CONTROL_SIZE

@@ -1,4 +1,4 @@
-"""Translation of a program (`engines.program`) to the text of one kernel.
+"""Translation of a program (`engines.programs.program`) to the text of one kernel.
 
 Every placeholder has a *home*: a row of the arrays of its size and type.  Variables hold where it begins; of positions
 (`Text._structure`) also how many entries it has and the order of its list.  A result takes the home of an operand that
@@ -14,10 +14,9 @@ from collections import Counter
 from typing import Any
 
 from ...formats import Bitmap
-from ..program import Block, Branch, Compute, Leave, Loop, Move, Request, Values
-from ..program_lifetimes import Place, halves
-from ..spec_lists import VectorList
-from ..traced import Number, Untraceable
+from ..programs.lifetimes import Place, halves
+from ..programs.program import Block, Branch, Compute, Leave, Loop, Move, Request, Values, VectorList
+from ..programs.traced import Number, Untraceable
 from .program_lists import Lists
 from .program_numbers import FAILED, STOPPED, YIELDED
 

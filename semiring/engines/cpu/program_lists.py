@@ -11,9 +11,8 @@ import numpy as np
 
 from ...formats import Bitmap, Full, IndexList, VectorStore, index_dtype
 from ...memory.allocation import require
-from ..program import Compute
-from ..program_lifetimes import Place
-from ..spec_lists import VectorList
+from ..programs.lifetimes import Place
+from ..programs.program import Compute, VectorList
 from .convert import as_index_list
 from .program_searches import Searches
 

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from ...formats import Bitmap
-from ..program import Compute
-from ..program_text import KINDS, kind_of
-from ..traced import Number
+from ..programs.program import Compute
+from ..programs.text import KINDS, kind_of
+from ..programs.traced import Number
 from .program_text import Text
 from .scalar import cast_text
 

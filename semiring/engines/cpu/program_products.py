@@ -10,9 +10,9 @@ import numpy as np
 
 from ...formats import Bitmap, Full
 from ...operators.expression import Expression
-from ..direction import ends_early
-from ..operands import Mask, simplified
-from ..program_lifetimes import Place
+from ..programs.lifetimes import Place
+from ..requests.operands import Mask, simplified
+from ..shared.direction import ends_early
 from .program_text import Text
 
 # Rows of a vector that are pushed entry by entry: of a long path only the time from one row to the next counts.

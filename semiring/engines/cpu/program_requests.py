@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from ...formats import Bitmap, Full
-from ..iso_results import POSITIONS
-from ..operands import Mask, simplified
-from ..program import Values
-from ..program_lifetimes import Place, halves
-from ..program_text import KINDS
-from ..traced import Untraceable
+from ..programs.lifetimes import Place, halves
+from ..programs.program import Values
+from ..programs.text import KINDS
+from ..programs.traced import Untraceable
+from ..requests.operands import Mask, simplified
+from ..shared.iso_results import POSITIONS
 from .program_products import Products, exact, exact_binary
 from .scalar import cast_text
 

@@ -7,15 +7,15 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ...formats import Bitmap
-from ..program import Compute, Values
-from ..program_lifetimes import Place
-from ..traced import Number
+from ..programs.lifetimes import Place
+from ..programs.program import Compute, Values
+from ..programs.traced import Number
 from .program_numbers import Numbers
 from .program_requests import Requests
 
 
 class Searches(Requests, Numbers):
-    """Writes steps that other engines may lack (`engines.program.OPTIONAL`)."""
+    """Writes steps that other engines may lack (`engines.programs.program.OPTIONAL`)."""
 
     optional: ClassVar[frozenset[str]] = frozenset({"close", "locate_groups"})
 

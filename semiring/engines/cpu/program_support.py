@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from ..direction import Work, prefers_pull
+from ..shared.direction import Work, prefers_pull
 from . import closure_levels as _registers_the_cost_model  # noqa: F401
 from .atomics import prefetch, trailing_zeros
 from .compile import device
@@ -193,7 +193,7 @@ def modulo(a, b):
 
 @device
 def shares_pull(lists, base, present, order, size, pushed, pulled, admitted, early, sums):
-    """Return whether a product pulls: the rule of `engines.direction`, as for products one by one.
+    """Return whether a product pulls: the rule of `engines.shared.direction`, as for products one by one.
 
     lists, base, present, order: of the vector.  pushed, pulled: the row offsets of both directions.
     """

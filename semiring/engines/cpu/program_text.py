@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from ...formats import Bitmap
-from ..operands import Mask
-from ..program import Program, Values
-from ..program_text import KINDS, ProgramText
-from ..traced import Number, Typed
+from ..programs.program import Program, Values
+from ..programs.text import KINDS, ProgramText
+from ..programs.traced import Number, Typed
+from ..requests.operands import Mask
 from .scalar import cast_text, scalar_lines
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..expression_numpy import MIXERS, WEYL
+from ..shared.expression_numpy import MIXERS, WEYL
 from .compile import device
 
 _WEYL = tuple(map(np.uint64, WEYL))

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from ...formats import Bitmap, VectorStore
-from ..iso_results import reduced_value
-from ..numpy_scalars import scalar
 from ..registry import UNCOMPRESSED_OR_FULL, implements
-from ..spec import ReduceRows, ReduceScalar
+from ..requests.operations import ReduceRows, ReduceScalar
+from ..shared.expression_numpy import scalar
+from ..shared.iso_results import reduced_value
 from . import presence, types
 from .atomics import bit_count, fetch_add, next_chunk
 from .bits import trailing_zeros

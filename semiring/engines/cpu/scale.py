@@ -6,9 +6,9 @@ import numpy as np
 
 from ...formats import CSR, Full, with_values
 from ...memory.allocation import require
-from ..iso_results import binary_value
 from ..registry import implements
-from ..spec_rows import Scale
+from ..requests.operations import Scale
+from ..shared.iso_results import binary_value
 from . import types
 from .compile import kernel
 from .operands import rows_of, values_of

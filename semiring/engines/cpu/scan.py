@@ -6,9 +6,9 @@ import numpy as np
 
 from ...formats import CSR, with_values
 from ...memory.allocation import require
-from ..iso_results import reduced_value
 from ..registry import implements
-from ..spec_rows import Scan
+from ..requests.operations import Scan
+from ..shared.iso_results import reduced_value
 from . import types
 from .compile import kernel
 from .operands import kernel_array, values_of

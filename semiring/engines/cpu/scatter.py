@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...formats import CSR, Full, IndexList, VectorStore, index_dtype
-from ..operands import Index
 from ..registry import implements
-from ..spec import ScatterMatrix, ScatterVector
+from ..requests.operands import Index
+from ..requests.operations import ScatterMatrix, ScatterVector
 from . import presence, types
 from .atomics import stopped
 from .compile import kernel

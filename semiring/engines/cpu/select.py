@@ -16,9 +16,9 @@ from ...formats import (
     uncompressed_pattern,
     with_values,
 )
-from ..operands import Index, Mask, simplified
 from ..registry import implements
-from ..spec import Apply, Keep, Outside, Select
+from ..requests.operands import Index, Mask, simplified
+from ..requests.operations import Apply, Keep, Outside, Select
 from . import presence
 from .apply import apply
 from .atomics import bit_count, trailing_zeros

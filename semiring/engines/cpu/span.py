@@ -10,9 +10,9 @@ import numpy as np
 
 from ...formats import CSR, index_dtype
 from ...memory.allocation import require
-from ..order import order_keys
 from ..registry import RESIDENT, implements
-from ..spec_graphs import Span
+from ..requests.graphs import Span
+from ..shared.order import order_keys
 from .atomics import stopped
 from .compile import inlined, kernel
 from .operands import Array, rows_of

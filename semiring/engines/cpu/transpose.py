@@ -6,7 +6,7 @@ import numpy as np
 
 from ...formats import CSR, Pattern, index_dtype, uncompressed_pattern
 from ..registry import implements
-from ..spec import IsSymmetric, Transpose
+from ..requests.operations import IsSymmetric, Transpose
 from .atomics import prefetch, stopped
 from .compile import kernel
 from .index_rank import is_few, is_wide, spread_offsets

@@ -8,7 +8,7 @@ from ...formats import CSR, FullPattern
 from ...formats.full import every_row_full
 from ..recording import note
 from ..registry import FULL, implements
-from ..spec import Transpose
+from ..requests.operations import Transpose
 from .compile import kernel
 from .operands import bits_of
 from .threads import parts_for, run

@@ -12,7 +12,7 @@ import numpy as np
 from ...formats import Full, dense_values, index_dtype
 from ...memory.allocation import require
 from ..registry import implements
-from ..spec_graphs import FOREST_CYCLE, FOREST_RANGE, Treefix, forest_error
+from ..requests.graphs import FOREST_CYCLE, FOREST_RANGE, Treefix, forest_error
 from . import types
 from .atomics import stopped
 from .compile import kernel

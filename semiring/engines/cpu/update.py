@@ -7,7 +7,7 @@ import numpy as np
 from ...formats import CSR, Bitmap, BitmapPattern, Count, Full, IndexList, VectorStore, index_dtype
 from ...formats.full import every_row_full
 from ..registry import ROWS_OR_SLOTS, implements
-from ..spec_write import UpdateMatrix, UpdateVector
+from ..requests.operations import UpdateMatrix, UpdateVector
 from . import presence, types, vector_slots
 from .compile import kernel
 from .operands import Array, kernel_array, rows_of, values_of

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...formats import IndexList, VectorStore, index_dtype
-from ..operands import Mask
+from ..requests.operands import Mask
 from . import presence
 from .operands import Array, kernel_array
 from .presence import Words

@@ -12,7 +12,7 @@ import numpy as np
 from ...formats import Full
 from ...memory.allocation import require
 from ..registry import RESIDENT, implements
-from ..spec_vote import Vote
+from ..requests.graphs import Vote
 from .atomics import next_chunk, stopped
 from .compile import inlined, kernel
 from .operands import kernel_array, matrix_of

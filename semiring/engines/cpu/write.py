@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from ...formats import VectorStore
-from ..iso_results import write_value
 from ..registry import implements
-from ..spec_write import WriteMxv, WriteVector
+from ..requests.operations import WriteMxv, WriteVector
+from ..shared.iso_results import write_value
 from . import presence, types, vector_slots
 from .atomics import bit_count
 from .compile import kernel

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from ...formats import CSR, Pattern, index_dtype
-from ..iso_results import write_value
-from ..operands import simplified
 from ..registry import implements
-from ..spec_write import WriteMatrix
+from ..requests.operands import simplified
+from ..requests.operations import WriteMatrix
+from ..shared.iso_results import write_value
 from . import types
 from .compile import device, kernel
 from .operands import bits_type, kernel_array, rows_of, values_of

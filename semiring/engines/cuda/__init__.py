@@ -4,7 +4,7 @@ The import registers every operation and loads CuPy; it compiles nothing.
 """
 
 from ...memory.budget import apply_budget
-from ..discovery import import_modules
+from ..registry import import_modules
 
 import_modules(__name__, __path__)
 

@@ -16,10 +16,10 @@ from ...operators import lookup_semiring
 from ...operators.expression import Expression
 from ...operators.types import TypedIndexUnary, TypedSemiring
 from ...record_types import zero
-from ..operands import Rows
 from ..registry import ADDRESSABLE, implements, run
-from ..spec import Mxv, Transpose
-from ..spec_acyclic import AcyclicClosure, AcyclicResult
+from ..requests.graphs import AcyclicClosure, AcyclicResult
+from ..requests.operands import Rows
+from ..requests.operations import Mxv, Transpose
 from . import compile_samples, tuning
 from .algebra import native_atomic, start_value
 from .arguments import arguments

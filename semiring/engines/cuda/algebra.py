@@ -11,7 +11,7 @@ from ...operators import table
 from ...operators.expression import Expression
 from ...operators.families import Monoid
 from ...operators.types import TypedBinary, TypedMonoid, TypedSemiring
-from ..direction import ends_early
+from ..shared.direction import ends_early
 
 __all__ = ["native_atomic", "ring_facts", "start_value"]
 

@@ -13,10 +13,10 @@ from ...dtypes import FP64, INT32, INT64
 from ...formats import Store
 from ...formats.values import with_values
 from ...operators.types import TypedIndexUnary
-from ..expression_numpy import cast
-from ..iso_results import apply_value
 from ..registry import implements
-from ..spec import Apply
+from ..requests.operations import Apply
+from ..shared.expression_numpy import cast
+from ..shared.iso_results import apply_value
 from . import compile_samples
 from .kernel import Handles, Kernel, kernel
 from .launch import BLOCK, grid, values_of

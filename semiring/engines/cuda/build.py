@@ -17,11 +17,10 @@ from ...dtypes import INT32, INT64, UINT16, UINT32, UINT64
 from ...exceptions import DuplicateIndex, NotSupported
 from ...formats import CSR, Array, IndexList, Pattern, VectorStore, index_dtype, word_count
 from ...operators.types import TypedBinary
-from ..expression_numpy import cast
-from ..numpy_scalars import scalar
 from ..registry import implements
-from ..spec import BuildMatrix, BuildVector, ImportCSR
-from ..validation import check_size, column_outside, offsets_end, offsets_fall, offsets_start, repeated
+from ..requests.operations import BuildMatrix, BuildVector, ImportCSR
+from ..shared.expression_numpy import cast, scalar
+from ..shared.validation import check_size, column_outside, offsets_end, offsets_fall, offsets_start, repeated
 from .kernel import Handles, Kernel, kernel
 from .launch import BLOCK, grid, read_back, read_one
 from .primitives import cast_array, key_dtype, moved, scan_marks, width

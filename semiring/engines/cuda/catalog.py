@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .. import cuda
-from ..discovery import modules
+from ..registry import modules
 from .kernel import Handles, Kernel
 
 __all__ = ["entries", "kernels"]

@@ -14,7 +14,7 @@ from ...formats import TILE, Array, CompressedPattern
 from ...formats.ccsr import check_arrays
 from ...formats.codecs import DEFINITIONS
 from ..registry import ADDRESSABLE, implements
-from ..spec_storage import CheckCompressed
+from ..requests.storage import CheckCompressed
 from . import compile_samples
 from .columns import column_mask, column_types
 from .kernel import Handles, Kernel, kernel

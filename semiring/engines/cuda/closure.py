@@ -8,10 +8,11 @@ from cupy.cuda import get_current_stream
 
 from ...formats import Array, IndexList, VectorStore, index_dtype, word_count
 from ...formats.vectors import empty_vector
-from ..iso_results import arrivals
 from ..recording import note
 from ..registry import ADDRESSABLE, implements, run
-from ..spec import Closure, ClosureResult, Convert, Step
+from ..requests.graphs import Closure, ClosureResult, Step
+from ..requests.operations import Convert
+from ..shared.iso_results import arrivals
 from . import tuning
 from .algebra import start_value
 from .arguments import pack_source, source_argument

@@ -16,8 +16,7 @@ from ...memory.allocation import allocating, free_memory, require
 from ...memory.transfer import uploaded
 from ..recording import note
 from ..registry import ADDRESSABLE, implements
-from ..source_groups import counts_matrix, group_bounds
-from ..spec_batched import ClosureMany, ClosureManyResult
+from ..requests.graphs import ClosureMany, ClosureManyResult, counts_matrix, group_bounds
 from . import compile_samples
 from .closure_many_plans import FIRST_PLANES, STATE_BYTES, ManyMatrix, group_words, many_matrix, words_of_sources
 from .columns import transposed_codec

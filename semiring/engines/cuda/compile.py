@@ -27,7 +27,7 @@ from typing import Any
 from ...config import config
 from ...exceptions import NotSupported, SemiringError
 from ...worker_thread import apart
-from .. import compilations
+from ..shared import compilations
 
 __all__ = ["compile_text", "module", "module_text"]
 

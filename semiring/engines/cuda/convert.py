@@ -10,7 +10,7 @@ import numpy as np
 from ...dtypes import INT32, UINT8
 from ...formats import Bitmap, Count, Full, IndexList, VectorStore, index_dtype, word_count
 from ..registry import implements
-from ..spec import Convert
+from ..requests.operations import Convert
 from .kernel import Handles, Kernel, kernel
 from .launch import BLOCK, grid
 from .primitives import as_dense, compact_list, counting

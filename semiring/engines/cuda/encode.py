@@ -15,7 +15,7 @@ from ...formats.codecs import DEFINITIONS
 from ...formats.pattern import offset_facts
 from ...formats.tiles import tile_count
 from ..registry import implements
-from ..spec_storage import Encode, MeasureCompressed
+from ..requests.storage import Encode, MeasureCompressed
 from . import compile_samples
 from .columns import codec_types, column_mask
 from .kernel import Handles, Kernel, kernel

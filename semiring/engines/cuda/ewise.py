@@ -13,9 +13,9 @@ from ...dtypes import FP64, INT8, INT32, INT64
 from ...formats import CSR, Array, Bitmap, Full, IndexList, Pattern, Store, VectorStore, index_dtype, word_count
 from ...operators.types import TypedBinary
 from ...record_types import zero
-from ..iso_results import ewise_value
 from ..registry import implements
-from ..spec import Ewise
+from ..requests.operations import Ewise
+from ..shared.iso_results import ewise_value
 from . import compile_samples, tuning
 from .arguments import arguments
 from .kernel import Handles, Kernel, kernel

@@ -14,9 +14,9 @@ from ...exceptions import NotSupported
 from ...formats import CSR, Array, Full, IndexList, Pattern, VectorStore, index_dtype, word_count
 from ...formats.csr import empty_csr
 from ...memory.allocation import require
-from ..operands import Index
 from ..registry import implements
-from ..spec import ExtractMatrix, ExtractRow, ExtractVector
+from ..requests.operands import Index
+from ..requests.operations import ExtractMatrix, ExtractRow, ExtractVector
 from . import tuning
 from .build import csr_from_sorted
 from .kernel import Handles, Kernel, kernel

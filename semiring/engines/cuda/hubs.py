@@ -16,8 +16,8 @@ from ...formats.tiles import column_bits
 from ...memory.budget import free_device_memory
 from ..recording import note
 from ..registry import run
+from ..requests.storage import Slices
 from ..rows.bounds import slice_bounds
-from ..spec_storage import Slices
 from . import compile_samples, tuning
 from .arguments import arguments
 from .columns import column_types

@@ -12,9 +12,9 @@ from ...dtypes import FP32, INT8, INT32, INT64
 from ...formats import CSR, Pattern, index_dtype
 from ...memory.allocation import require
 from ...operators.types import TypedBinary
-from ..iso_results import binary_value
 from ..registry import RESIDENT, implements
-from ..spec import Kronecker
+from ..requests.operations import Kronecker
+from ..shared.iso_results import binary_value
 from . import compile_samples
 from .kernel import Handles, Kernel, kernel
 from .launch import BLOCK, grid, one_wave, values_of

@@ -15,9 +15,9 @@ import numpy as np
 from ...dtypes import FC64, FP64, INT8, INT32, INT64, UINT8, unify
 from ...formats import CSR, Array, Pattern, index_dtype
 from ...memory.allocation import require
-from ..iso_results import cast_value, shared_value
 from ..registry import RESIDENT, implements
-from ..spec_layout import Concat, Reshape
+from ..requests.operations import Concat, Reshape
+from ..shared.iso_results import cast_value, shared_value
 from . import tuning
 from .kernel import Handles, Kernel, kernel
 from .launch import BLOCK, grid, one_wave

@@ -12,10 +12,11 @@ import numpy as np
 
 from ...dtypes import INT32, INT64
 from ...formats import Array, Full, index_dtype
-from ..link_sample import LinkSample, LinkSampleResult, MostFrequent, link_first
 from ..recording import note
 from ..registry import ADDRESSABLE, EVERY_KIND, implements
-from ..spec import Link, ScalarResult
+from ..requests.graphs import Link
+from ..requests.operations import ScalarResult
+from ..rows.link_sample import LinkSample, LinkSampleResult, MostFrequent, link_first
 from . import compile_samples, tuning
 from .arguments import arguments
 from .columns import codec_types, column_argument, column_types

@@ -11,7 +11,7 @@ import numpy as np
 from ...dtypes import FP64, INT32, INT64
 from ...formats import Full, index_dtype, uncompressed_pattern
 from ..registry import RESIDENT, implements
-from ..spec_vote import LocalMoving, key_of_pass
+from ..requests.graphs import LocalMoving, key_of_pass
 from . import tuning
 from .kernel import Handles, Kernel, kernel
 from .launch import BLOCK, counter, grid

@@ -12,7 +12,7 @@ import numpy as np
 from ...dtypes import BOOL, FP32, FP64, INT8, INT32, INT64, UINT16, UINT32, UINT64
 from ...formats import Array, Bitmap, FullPattern, IndexList, word_count
 from ..registry import UNCOMPRESSED_OR_FULL, implements
-from ..spec_rows import Located, LocateGroups, LocateRows
+from ..requests.operations import Located, LocateGroups, LocateRows
 from .degrees import present_rows
 from .extract import index_arguments
 from .kernel import Handles, Kernel, kernel

@@ -1,13 +1,12 @@
-"""Index lists of very large size: without a slot for each index (`engines.sparse_vectors`)."""
+"""Index lists of very large size: without a slot for each index (`engines.rows.sparse_vectors`)."""
 
 from __future__ import annotations
 
 from ...formats import VectorStore
-from .. import sparse_vectors
 from ..registry import VECTORS, implements
-from ..sparse_vectors import are_long
-from ..spec import Ewise, ExtractVector, Keep, ScatterVector
-from ..spec_write import WriteVector
+from ..requests.operations import Ewise, ExtractVector, Keep, ScatterVector, WriteVector
+from ..rows import sparse_vectors
+from ..rows.sparse_vectors import are_long
 
 
 @implements(Ewise, engine="cuda", accepts=VECTORS, when=are_long, priority=1)

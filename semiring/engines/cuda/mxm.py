@@ -19,10 +19,10 @@ from ...formats.csr import empty_csr
 from ...memory.allocation import allocating
 from ...memory.budget import free_device_memory
 from ...operators.types import TypedSemiring
-from ..operands import Mask, Rows
 from ..recording import note
 from ..registry import implements
-from ..spec import Mxm
+from ..requests.operands import Mask, Rows
+from ..requests.operations import Mxm
 from . import compile_samples, tuning
 from .build import assembled
 from .kernel import Handles, Kernel, kernel

@@ -14,7 +14,7 @@ from ...formats import CSR, Pattern, word_count
 from ...formats.csr import empty_csr
 from ..recording import note
 from ..registry import implements
-from ..spec import Mxm
+from ..requests.operations import Mxm
 from . import tuning
 from .arguments import arguments
 from .degrees import degrees

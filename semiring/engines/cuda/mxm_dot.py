@@ -15,9 +15,9 @@ from ...formats import CSR, Array, VectorStore, word_count
 from ...operators import binary
 from ...operators.types import TypedMonoid, TypedSemiring
 from ...record_types import zero
-from ..operands import simplified
 from ..recording import note
-from ..spec import Mxm
+from ..requests.operands import simplified
+from ..requests.operations import Mxm
 from . import compile_samples, tuning
 from .arguments import arguments
 from .kernel import Handles, Kernel, kernel

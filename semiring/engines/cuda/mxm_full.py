@@ -9,10 +9,10 @@ from ...formats import CSR, FullPattern, Pattern, index_dtype
 from ...formats.full import every_row_full
 from ...memory.allocation import allocating
 from .. import registry
-from ..iso_results import product_value
-from ..operands import Rows
 from ..registry import RESIDENT_WITH_FULL, implements
-from ..spec import Mxm, Transpose
+from ..requests.operands import Rows
+from ..requests.operations import Mxm, Transpose
+from ..shared.iso_results import product_value
 from . import tuning
 from .mxm_full_gemm import full_times_full, is_blas
 from .mxm_full_masked import sparse_full_under_mask

@@ -14,8 +14,8 @@ from ...formats import CSR, Array, Full, FullPattern
 from ...formats.csr import empty_csr
 from ...operators.types import TypedSemiring
 from ...record_types import zero
-from ..iso_results import product_value
 from ..recording import note
+from ..shared.iso_results import product_value
 from . import compile_samples
 from .algebra import ring_facts
 from .arguments import arguments

@@ -14,8 +14,8 @@ from ...formats import CSR, FullPattern, word_count
 from ...formats.csr import empty_csr
 from ...operators.types import TypedSemiring
 from ...record_types import zero
-from ..operands import Mask
 from ..recording import note
+from ..requests.operands import Mask
 from . import compile_samples, tuning
 from .algebra import ring_facts
 from .arguments import arguments

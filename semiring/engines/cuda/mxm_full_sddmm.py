@@ -14,9 +14,9 @@ from ...formats import CSR, FullPattern, word_count
 from ...formats.csr import empty_csr
 from ...operators.types import TypedSemiring
 from ...record_types import zero
-from ..iso_results import product_value
-from ..operands import Mask
 from ..recording import note
+from ..requests.operands import Mask
+from ..shared.iso_results import product_value
 from . import compile_samples, tuning
 from .algebra import ring_facts
 from .arguments import arguments

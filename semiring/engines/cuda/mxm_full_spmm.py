@@ -13,8 +13,8 @@ from ...dtypes import FP32, INT8, INT32, INT64
 from ...formats import CSR, Array, FullPattern
 from ...operators.types import TypedSemiring
 from ...record_types import zero
-from ..iso_results import product_value
 from ..recording import note
+from ..shared.iso_results import product_value
 from . import compile_samples, tuning
 from .algebra import ring_facts
 from .arguments import arguments

@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 from ...formats import CSR, VectorStore
-from ..expression_numpy import cast
-from ..operands import simplified
 from ..registry import implements
-from ..spec import ReduceRows, ReduceScalar, ScalarResult, Select
-from ..spec_fused import FusedMxm, MxmReduceRows, MxmReduceScalar, MxmSelect
+from ..requests.operands import simplified
+from ..requests.operations import (
+    FusedMxm,
+    MxmReduceRows,
+    MxmReduceScalar,
+    MxmSelect,
+    ReduceRows,
+    ReduceScalar,
+    ScalarResult,
+    Select,
+)
+from ..shared.expression_numpy import cast
 from .mxm import least_cost, mxm
 from .mxm_dense import is_small
 from .mxm_dot import DotProducts

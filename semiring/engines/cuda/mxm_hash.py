@@ -18,7 +18,7 @@ from ...dtypes import INT32, INT64
 from ...formats import CSR, Array, Pattern, index_dtype
 from ...memory.allocation import allocating
 from ..recording import note
-from ..spec import Mxm
+from ..requests.operations import Mxm
 from . import tuning
 from .kernel import Handles, Kernel, kernel
 from .launch import BLOCK, Counter, counter, grid, multiprocessors, read_one, read_words

@@ -12,8 +12,8 @@ from ...dtypes import FP32, INT8, INT32, INT64
 from ...formats import CSR, index_dtype
 from ...operators.types import TypedSemiring
 from ...record_types import zero
-from ..iso_results import product_value
-from ..spec import Mxm
+from ..requests.operations import Mxm
+from ..shared.iso_results import product_value
 from . import compile_samples
 from .algebra import ring_facts
 from .arguments import arguments

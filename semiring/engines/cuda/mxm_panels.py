@@ -12,7 +12,7 @@ from ...dtypes import INT64
 from ...formats import CSR, Array, Pattern, index_dtype
 from ...memory.allocation import allocating
 from ..recording import note
-from ..spec import Mxm
+from ..requests.operations import Mxm
 from . import tuning
 from .algebra import ring_facts
 from .kernel import Handles, Kernel, kernel

@@ -7,10 +7,10 @@ from typing import Any
 from ...formats import IndexList, VectorStore, index_dtype
 from ...formats.vectors import empty_vector
 from ...memory.budget import free_device_memory
-from ..iso_results import mxv_value
 from ..registry import ADDRESSABLE, implements, run
+from ..requests.operations import Convert, Mxv
 from ..rows.bounds import slice_bounds
-from ..spec import Convert, Mxv
+from ..shared.iso_results import mxv_value
 from . import tuning
 from .algebra import ring_facts
 from .degrees import degrees

@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 from cupy.cuda import runtime
 
 from ...formats import Bitmap, VectorStore
-from ..direction import prefers_pull
-from ..iso_results import mxv_value
-from ..operands import admitted_count
 from ..recording import note, noting
-from ..spec import Mxv
+from ..requests.operands import admitted_count
+from ..requests.operations import Mxv
+from ..shared.direction import prefers_pull
+from ..shared.iso_results import mxv_value
 from . import tuning
 from .algebra import ring_facts
 from .arguments import arguments

@@ -15,7 +15,7 @@ from ...formats.vectors import empty_vector
 from ...operators.types import TypedSemiring
 from ..recording import note
 from ..registry import RESIDENT_BITMAP, implements
-from ..spec import Mxv
+from ..requests.operations import Mxv
 from . import compile_samples
 from .kernel import Handles, Kernel, kernel
 from .launch import BLOCK, bitmap, counter, grid, multiprocessors, values_of, words_of

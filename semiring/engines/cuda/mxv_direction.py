@@ -9,9 +9,9 @@ import numpy as np
 
 from ...dtypes import INT32, INT64
 from ...formats import AnyPattern, Bitmap, Full, IndexList, VectorStore, word_count
-from ..direction import Work, prefers_pull, preset
-from ..operands import admitted_count
-from ..spec import Mxv
+from ..requests.operands import admitted_count
+from ..requests.operations import Mxv
+from ..shared.direction import Work, prefers_pull, preset
 from . import tuning
 from .algebra import ring_facts
 from .columns import column_types

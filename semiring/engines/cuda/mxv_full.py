@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from ...formats import Full, FullPattern, VectorStore
 from ...formats.vectors import empty_vector
-from ..operands import Rows
 from ..registry import FULL, implements
-from ..spec import Mxv
+from ..requests.operands import Rows
+from ..requests.operations import Mxv
 from .launch import full
 from .mxm_full_gemm import dense_product
 

@@ -12,7 +12,7 @@ import numpy as np
 from ...dtypes import FC64, FP32, INT8, INT32, INT64, UINT8
 from ...formats import CSR, Array, Bitmap, Full, word_count
 from ...operators.types import TypedSemiring
-from ..spec import Mxv
+from ..requests.operations import Mxv
 from . import compile_samples, tuning
 from .algebra import ring_facts
 from .columns import column_types

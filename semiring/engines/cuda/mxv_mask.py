@@ -8,7 +8,7 @@ import numpy as np
 
 from ...dtypes import UINT8
 from ...formats import CSR, Array, Full
-from ..operands import Mask, simplified
+from ..requests.operands import Mask, simplified
 from .primitives import as_dense
 
 __all__ = ["NO_MASK", "KernelMask", "kernel_mask"]

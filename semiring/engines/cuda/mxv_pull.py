@@ -9,9 +9,9 @@ import cupy
 import numpy as np
 
 from ...formats import CSR, Bitmap, Full, VectorStore, word_count
-from ..iso_results import mxv_value
 from ..recording import note
-from ..spec import Mxv
+from ..requests.operations import Mxv
+from ..shared.iso_results import mxv_value
 from . import tuning
 from .algebra import ring_facts
 from .columns import column_argument

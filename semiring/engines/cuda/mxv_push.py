@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from ...formats import CSR, Bitmap, IndexList, VectorStore, index_dtype, word_count
-from ..iso_results import mxv_value
 from ..recording import note
-from ..spec import Mxv
+from ..requests.operations import Mxv
+from ..shared.iso_results import mxv_value
 from . import tuning
 from .algebra import ring_facts
 from .columns import column_argument

@@ -20,7 +20,7 @@ from ...formats import CSR, AnyPattern, Array, Full, Pattern
 from ...memory.budget import free_device_memory
 from ...operators.types import TypedSemiring
 from ..recording import note
-from ..spec import Mxv
+from ..requests.operations import Mxv
 from . import compile_samples, tuning
 from .algebra import ring_facts
 from .columns import column_types

@@ -17,7 +17,7 @@ from ...dtypes import BOOL, FP32, FP64, INT8, INT32, INT64, UINT32, UINT64
 from ...formats import CSR, Array, Pattern, word_count
 from ...memory.allocation import require
 from ..registry import RESIDENT, implements
-from ..spec_rows import SelectK, SortedRows, SortRows
+from ..requests.operations import SelectK, SortedRows, SortRows
 from . import tuning
 from .extract import copied_rows
 from .kernel import Handles, Kernel, kernel

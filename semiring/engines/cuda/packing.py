@@ -12,7 +12,7 @@ summed in a word of their own); a product lists the entries of its vector; union
 from __future__ import annotations
 
 from ...exceptions import NotSupported
-from ..spec import Link
+from ..requests.graphs import Link
 from . import tuning
 
 __all__ = ["linked_rows", "packable", "packing"]

@@ -13,7 +13,7 @@ from cupy.cuda import get_current_stream
 from ...dtypes import INT32, INT64
 from ...formats import Full, dense_values, index_dtype
 from ..registry import ADDRESSABLE, implements
-from ..spec_graphs import Peel
+from ..requests.graphs import Peel
 from . import compile_samples, tuning
 from .arguments import arguments
 from .columns import codec_types, column_argument, column_types

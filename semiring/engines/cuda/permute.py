@@ -13,7 +13,7 @@ from ...dtypes import INT32, INT64, UINT8, UINT32, UINT64
 from ...exceptions import NotSupported
 from ...formats import CSR, Array, Pattern, index_dtype
 from ..registry import implements
-from ..spec_storage import Permute
+from ..requests.storage import Permute
 from .extract import row_offsets
 from .kernel import Handles, Kernel, kernel
 from .launch import BLOCK, grid, read_back

@@ -12,11 +12,11 @@ import numpy as np
 from cupy.cuda import runtime
 
 from ...formats import CSR
-from ..program import Program, ProgramResult, RunProgram
-from ..program_listing import listing
+from ..programs.listing import listing
+from ..programs.program import Program, ProgramResult, RunProgram
+from ..programs.traced import Untraceable
 from ..recording import note
 from ..registry import implements
-from ..traced import Untraceable
 from . import program_tuning
 from .columns import column_argument
 from .degrees import degrees

@@ -1,4 +1,4 @@
-"""Translation of a program (`engines.program`) to the text of one CUDA kernel.
+"""Translation of a program (`engines.programs.program`) to the text of one CUDA kernel.
 
 Every thread executes the control flow and the arithmetic of numbers; requests are loops that all threads share
 (`kernels/program.cuh`).  The state of the program is one struct, of which each thread has a copy: the positions of
@@ -17,10 +17,9 @@ import numpy as np
 
 from ...dtypes import c_name
 from ...formats import Bitmap, Full
-from ..program import Block, Branch, Compute, Leave, Loop, Move, Program, Request, Values
-from ..program_lifetimes import Place, halves
-from ..spec_lists import VectorList
-from ..traced import Number, Untraceable
+from ..programs.lifetimes import Place, halves
+from ..programs.program import Block, Branch, Compute, Leave, Loop, Move, Program, Request, Values, VectorList
+from ..programs.traced import Number, Untraceable
 from .program_lists import Lists
 from .program_text import TYPES
 from .program_tuning import program_constants

@@ -14,9 +14,8 @@ import numpy as np
 from ...dtypes import c_name
 from ...formats import Full, IndexList, VectorStore, index_dtype
 from ...memory.allocation import require
-from ..program import Compute
-from ..program_lifetimes import Place
-from ..spec_lists import VectorList
+from ..programs.lifetimes import Place
+from ..programs.program import Compute, VectorList
 from .launch import read_back
 from .program_searches import Searches
 

@@ -6,9 +6,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..program import Compute
-from ..program_text import KINDS, kind_of
-from ..traced import Number, Untraceable
+from ..programs.program import Compute
+from ..programs.text import KINDS, kind_of
+from ..programs.traced import Number, Untraceable
 from .program_text import TYPES, Text, cast, kind_cast
 
 _SIGNS = {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!="}

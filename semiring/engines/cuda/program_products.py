@@ -9,9 +9,9 @@ import numpy as np
 
 from ...dtypes import c_name
 from ...formats import Full, index_dtype
-from ..operands import Mask, simplified
-from ..program_lifetimes import Place
-from ..traced import Untraceable
+from ..programs.lifetimes import Place
+from ..programs.traced import Untraceable
+from ..requests.operands import Mask, simplified
 from . import tuning
 from .algebra import ring_facts
 from .columns import column_types

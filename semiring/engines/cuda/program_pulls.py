@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 from ...dtypes import c_name
 from ...formats import Bitmap, Full
-from ..operands import Mask
-from ..program import Values
-from ..program_lifetimes import halves
+from ..programs.lifetimes import halves
+from ..programs.program import Values
+from ..requests.operands import Mask
 from .program_numbers import Numbers
 from .program_text import cast
 

@@ -9,11 +9,11 @@ import numpy as np
 from ...dtypes import c_name
 from ...formats import Bitmap, Full
 from ...operators.types import TypedMonoid
-from ..operands import Mask, simplified
-from ..program import Values
-from ..program_lifetimes import Place
-from ..program_text import KINDS
-from ..traced import Untraceable
+from ..programs.lifetimes import Place
+from ..programs.program import Values
+from ..programs.text import KINDS
+from ..programs.traced import Untraceable
+from ..requests.operands import Mask, simplified
 from .algebra import native_atomic, start_value
 from .program_text import cast
 from .program_writes import Writes

@@ -11,12 +11,11 @@ from cupy.cuda import runtime
 
 from ...formats import CSR, Bitmap, Full, IndexList, VectorStore, index_dtype, word_count
 from ...formats.vectors import SingleEntry, empty_vector
-from ..operands import Mask, Rows
-from ..program import Values
+from ..programs.program import Values, VectorList
+from ..programs.traced import Number, Typed
 from ..registry import run
-from ..spec import Convert, Mxv
-from ..spec_lists import VectorList
-from ..traced import Number, Typed
+from ..requests.operands import Mask, Rows
+from ..requests.operations import Convert, Mxv
 from . import program_tuning
 from .convert import convert
 from .degrees import Degrees, degrees

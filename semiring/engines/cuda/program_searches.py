@@ -8,8 +8,8 @@ import numpy as np
 
 from ...dtypes import UINT32, UINT64
 from ...formats import index_dtype
-from ..program import Values
-from ..program_lifetimes import Place
+from ..programs.lifetimes import Place
+from ..programs.program import Values
 from .program_requests import Requests
 from .specialize import constants, typedefs
 

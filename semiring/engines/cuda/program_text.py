@@ -9,11 +9,11 @@ import numpy as np
 
 from ...dtypes import c_name
 from ...formats import Bitmap, index_dtype
-from ..iso_results import POSITIONS
-from ..operands import Mask
-from ..program import Program, Values
-from ..program_text import ProgramText
-from ..traced import Number, Typed
+from ..programs.program import Program, Values
+from ..programs.text import ProgramText
+from ..programs.traced import Number, Typed
+from ..requests.operands import Mask
+from ..shared.iso_results import POSITIONS
 from . import specialize
 from .program_counters import FIRST_COUNTER
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from ..thresholds import Table
+from ..shared.thresholds import Table
 from . import tuning
 
 TABLE: Final = Table()

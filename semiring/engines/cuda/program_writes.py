@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from ...formats import Bitmap, Full
-from ..iso_results import POSITIONS
-from ..operands import Mask, simplified
-from ..program import Values
-from ..program_lifetimes import Place, halves
-from ..traced import Untraceable
+from ..programs.lifetimes import Place, halves
+from ..programs.program import Values
+from ..programs.traced import Untraceable
+from ..requests.operands import Mask, simplified
+from ..shared.iso_results import POSITIONS
 from .program_products import Products
 from .program_text import cast
 

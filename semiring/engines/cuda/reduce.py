@@ -13,9 +13,9 @@ import numpy as np
 from ...dtypes import FP32, INT8, INT32, INT64, is_record
 from ...formats import CSR, Array, Bitmap, IndexList, VectorStore
 from ...operators.types import TypedBinary, TypedMonoid, TypedSemiring
-from ..iso_results import reduced_value
 from ..registry import implements
-from ..spec import Inner, ReduceRows, ReduceScalar, ScalarResult
+from ..requests.operations import Inner, ReduceRows, ReduceScalar, ScalarResult
+from ..shared.iso_results import reduced_value
 from . import compile_samples, tuning
 from .degrees import present_rows
 from .kernel import Handles, Kernel, kernel

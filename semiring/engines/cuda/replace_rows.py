@@ -12,7 +12,7 @@ from ...dtypes import INT32, INT64, UINT8, UINT32, UINT64
 from ...formats import CSR, Pattern, index_dtype
 from ...memory.allocation import require
 from ..registry import implements
-from ..spec_fused import ReplaceRows
+from ..requests.operations import ReplaceRows
 from . import tuning
 from .extract import index_arguments
 from .kernel import Handles, Kernel, kernel

@@ -11,10 +11,10 @@ import numpy as np
 from ...dtypes import FP32, INT8, INT32, INT64
 from ...formats import CSR, Array, Full, with_values
 from ...operators.types import TypedBinary
-from ..iso_results import binary_value
 from ..recording import note
 from ..registry import implements
-from ..spec_rows import Scale
+from ..requests.operations import Scale
+from ..shared.iso_results import binary_value
 from . import compile_samples, tuning
 from .kernel import Handles, Kernel, kernel
 from .launch import multiprocessors, one_wave, values_of

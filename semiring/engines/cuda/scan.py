@@ -13,9 +13,9 @@ from ...exceptions import NotSupported
 from ...formats import CSR, with_values
 from ...operators.types import TypedMonoid
 from ...record_types import zero
-from ..iso_results import reduced_value
 from ..registry import implements
-from ..spec_rows import Scan
+from ..requests.operations import Scan
+from ..shared.iso_results import reduced_value
 from . import compile_samples
 from .kernel import Handles, Kernel, kernel
 from .launch import values_of

@@ -13,9 +13,9 @@ import numpy as np
 from ...dtypes import BOOL, FP32, FP64, INT8, INT32, INT64, UINT16, UINT32, UINT64
 from ...formats import CSR, Array, Bitmap, IndexList, Pattern, VectorStore, index_dtype, with_values, word_count
 from ...operators.types import TypedBinary
-from ..operands import Index
 from ..registry import implements
-from ..spec import ScatterMatrix, ScatterVector
+from ..requests.operands import Index
+from ..requests.operations import ScatterMatrix, ScatterVector
 from . import compile_samples
 from .algebra import native_atomic
 from .build import build

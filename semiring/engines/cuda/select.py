@@ -18,10 +18,10 @@ from ...dtypes import BOOL, FP32, FP64, INT32, INT64, UINT8, UINT16
 from ...formats import CSR, Array, Bitmap, Full, IndexList, Store, word_count
 from ...operators.expression import Expression
 from ...operators.types import TypedIndexUnary
-from ..expression_numpy import cast
-from ..operands import Index, Mask
 from ..registry import implements
-from ..spec import Keep, Outside, Select
+from ..requests.operands import Index, Mask
+from ..requests.operations import Keep, Outside, Select
+from ..shared.expression_numpy import cast
 from . import compile_samples
 from .arguments import arguments
 from .kernel import Handles, Kernel, kernel

@@ -7,7 +7,7 @@ import numpy as np
 
 from ...formats import CSR, Pattern, index_dtype, uncompressed_pattern
 from ..registry import implements
-from ..spec import IsSymmetric, Transpose
+from ..requests.operations import IsSymmetric, Transpose
 from .build import check_kernel, csr_from_sorted, row_keys, starts
 from .launch import BLOCK, grid, read_one
 from .primitives import width

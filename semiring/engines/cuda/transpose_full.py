@@ -12,7 +12,7 @@ from ...dtypes import UINT8, UINT64
 from ...formats import CSR, Array, FullPattern
 from ...formats.full import every_row_full
 from ..registry import FULL, implements
-from ..spec import Transpose
+from ..requests.operations import Transpose
 from .kernel import Handles, Kernel, kernel
 from .primitives import moved
 from .specialize import typedefs

@@ -14,7 +14,7 @@ from ...exceptions import NotSupported
 from ...formats import Full, dense_values
 from ...operators.types import TypedMonoid
 from ..registry import implements
-from ..spec_graphs import FOREST_CYCLE, FOREST_RANGE, Treefix, forest_error
+from ..requests.graphs import FOREST_CYCLE, FOREST_RANGE, Treefix, forest_error
 from . import compile_samples
 from .algebra import native_atomic
 from .kernel import Handles, Kernel, kernel

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from ..direction import Costs
-from ..thresholds import Table
+from ..shared.direction import Costs
+from ..shared.thresholds import Table
 
 __all__ = ["DEVICE", "HOST", "TABLE", "cost_constants"]
 

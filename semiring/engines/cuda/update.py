@@ -12,7 +12,7 @@ from ...dtypes import BOOL, FP64, INT8, INT32, INT64, UINT32
 from ...formats import CSR, Bitmap, Full, IndexList, VectorStore, word_count
 from ...operators.types import TypedBinary
 from ..registry import implements
-from ..spec_write import UpdateVector
+from ..requests.operations import UpdateVector
 from . import compile_samples
 from .kernel import Handles, Kernel, kernel
 from .launch import BLOCK, bitmap, counter, full, grid, values_of

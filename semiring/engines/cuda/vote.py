@@ -18,7 +18,7 @@ from ...dtypes import FP32, FP64, INT8, INT32, INT64
 from ...formats import CSR, Array, Full, Pattern, index_dtype, uncompressed_pattern
 from ...memory.arrays import to_device, to_host
 from ..registry import RESIDENT, implements
-from ..spec_vote import Vote
+from ..requests.graphs import Vote
 from . import tuning
 from .arguments import arguments
 from .kernel import Handles, Kernel, kernel

@@ -14,11 +14,10 @@ from ...formats import CSR, Array, Bitmap, Full, IndexList, VectorStore, word_co
 from ...formats.values import with_values
 from ...operators.types import TypedBinary
 from ...record_types import zero
-from ..expression_numpy import cast
-from ..iso_results import write_value
-from ..numpy_scalars import scalar
 from ..registry import implements
-from ..spec_write import WriteVector
+from ..requests.operations import WriteVector
+from ..shared.expression_numpy import cast, scalar
+from ..shared.iso_results import write_value
 from . import compile_samples
 from .kernel import Handles, Kernel, kernel
 from .launch import BLOCK, bitmap, counter, full, grid, values_of

@@ -12,10 +12,10 @@ import numpy as np
 from ...dtypes import BOOL, FP64, INT8, INT32, INT64
 from ...formats import CSR, Pattern, index_dtype, word_count
 from ...operators.types import TypedBinary
-from ..iso_results import write_value
-from ..operands import Mask
 from ..registry import implements
-from ..spec_write import WriteMatrix
+from ..requests.operands import Mask
+from ..requests.operations import WriteMatrix
+from ..shared.iso_results import write_value
 from . import compile_samples
 from .kernel import Handles, Kernel, kernel
 from .launch import BLOCK, grid, read_one, values_of

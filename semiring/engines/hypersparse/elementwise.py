@@ -12,9 +12,9 @@ from ...formats import CSR, Array, IndexList, Pattern, VectorStore, array_module
 from ...operators.expression import Expression
 from ...operators.types import TypedBinary, TypedIndexUnary
 from .. import recording, registry
-from ..operands import Index, Mask
 from ..registry import hypersparse_rule
-from ..spec import Apply, Ewise, Keep, Outside, ReduceRows, ReduceScalar, ScalarResult, Select
+from ..requests.operands import Index, Mask
+from ..requests.operations import Apply, Ewise, Keep, Outside, ReduceRows, ReduceScalar, ScalarResult, Select
 from .lists import INT64, Listed, distinct, found_in, index_list, is_listed, laid_out, restored, row_numbers, rows_of
 from .numbering import carried, scalar_values, with_numbers
 from .rewriting import with_all_rows_first

@@ -13,11 +13,11 @@ from ...formats import CSR, Array, HyperPattern, Pattern, VectorStore, array_mod
 from ...formats.vectors import empty_vector
 from ...memory.arrays import device_of, to_device, to_host
 from .. import registry
-from ..operands import Index
 from ..registry import hypersparse_rule
-from ..spec import BuildMatrix, ExtractMatrix, ExtractRow, ScatterMatrix, Transpose
-from ..spec_storage import Slices
-from ..validation import repeated
+from ..requests.operands import Index
+from ..requests.operations import BuildMatrix, ExtractMatrix, ExtractRow, ScatterMatrix, Transpose
+from ..requests.storage import Slices
+from ..shared.validation import repeated
 from .elementwise import note, rows_within
 from .lists import INT64, compacted, distinct, positions, restored, rows_of
 

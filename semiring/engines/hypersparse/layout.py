@@ -9,7 +9,7 @@ from ...formats import CSR, Array, HyperPattern, array_module, index_dtype
 from ...formats.hypersparse import empty_matrix, settled
 from .. import registry
 from ..registry import hypersparse_rule
-from ..spec_layout import Concat, Reshape
+from ..requests.operations import Concat, Reshape
 from .elementwise import note
 from .lists import INT64, distinct, laid_out, restored, row_numbers, rows_of
 

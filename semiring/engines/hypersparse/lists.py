@@ -23,9 +23,9 @@ from ...formats.hypersparse import listed_rows, settled
 from ...formats.placement import place
 from ...memory.arrays import to_host
 from .. import registry
-from ..operands import Index, Mask, Rows
+from ..requests.operands import Index, Mask, Rows
+from ..requests.operations import Convert, ExtractVector, Transpose
 from ..rows.residency import resident
-from ..spec import Convert, ExtractVector, Transpose
 
 INT64 = np.dtype(np.int64)
 # The numbers that are united on the host: a copy of them takes less time than the launches of a sort.

@@ -21,11 +21,12 @@ from ...formats import (
 from ...memory.arrays import to_device, to_host
 from ...operators.types import TypedSemiring
 from .. import registry
-from ..iso_results import POSITIONS
-from ..operands import Rows
 from ..registry import hypersparse_rule
+from ..requests.graphs import Closure, ClosureResult
+from ..requests.operands import Rows
+from ..requests.operations import IsSymmetric, Kronecker, Mxm, Mxv
 from ..rows.slices import run_masked
-from ..spec import Closure, ClosureResult, IsSymmetric, Kronecker, Mxm, Mxv
+from ..shared.iso_results import POSITIONS
 from .elementwise import note
 from .lists import (
     INT64,

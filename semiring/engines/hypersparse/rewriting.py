@@ -10,9 +10,9 @@ from ...exceptions import NotSupported
 from ...formats import CSR, AnyPattern, HyperPattern, hypersparse, structure_only
 from ...formats.hypersparse import with_all_rows
 from .. import recording, registry
-from ..operands import Mask, Rows, Spec
+from ..requests.operands import Mask, Rows, Spec
+from ..requests.operations import Mxm, Mxv
 from ..rows.slices import run_masked
-from ..spec import Mxm, Mxv
 
 
 def with_all_rows_first(q: Spec, engine: str) -> Any:

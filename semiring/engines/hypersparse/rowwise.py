@@ -7,11 +7,10 @@ from typing import cast
 
 from ...formats import CSR, IndexList
 from .. import registry
-from ..operands import Mask
-from ..order import random_keys
 from ..registry import hypersparse_rule
-from ..spec import Keep
-from ..spec_rows import Located, LocateRows, Scan, SelectK, SortedRows, SortRows
+from ..requests.operands import Mask
+from ..requests.operations import Keep, Located, LocateRows, Scan, SelectK, SortedRows, SortRows
+from ..shared.order import random_keys
 from .elementwise import note
 from .lists import Listed, index_list, restored, row_numbers, rows_of
 

@@ -7,6 +7,6 @@ The monoid ``any`` keeps the first value here (by ascending inner index, column,
 legal result: another engine may keep any other value of the same group.
 """
 
-from ..discovery import import_modules
+from ..registry import import_modules
 
 import_modules(__name__, __path__)

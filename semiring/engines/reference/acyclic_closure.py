@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..registry import implements
-from ..spec_acyclic import AcyclicClosure, AcyclicResult
+from ..requests.graphs import AcyclicClosure, AcyclicResult
 from .dense import densify, sparsify
 from .evaluation import Fold, binary, indexunary
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..expression_numpy import cast
+from ..shared.expression_numpy import cast
 from .dense import sparsify
 from .evaluation import combine
 

@@ -6,7 +6,8 @@ import numpy as np
 
 from ...formats import VectorStore
 from ..registry import implements
-from ..spec import Closure, ClosureResult, Mxv, Step
+from ..requests.graphs import Closure, ClosureResult, Step
+from ..requests.operations import Mxv
 from .dense import densify, sparsify
 from .evaluation import Fold, Values
 from .products import mxv

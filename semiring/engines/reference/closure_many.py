@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..registry import implements
-from ..spec_batched import ClosureMany, ClosureManyResult
+from ..requests.graphs import ClosureMany, ClosureManyResult
 from .dense import densify, sparsify
 from .evaluation import Values
 

@@ -6,8 +6,7 @@ import numpy as np
 
 from ...formats import CSR
 from ..registry import implements
-from ..spec import Closure
-from ..spec_batched import ClosureRows, ClosureRowsResult
+from ..requests.graphs import Closure, ClosureRows, ClosureRowsResult
 from .closure import closure
 from .dense import densify, sparsify
 

@@ -8,8 +8,8 @@ import numpy as np
 
 from ...formats import CSR, VectorStore
 from ..registry import implements
-from ..spec import BuildMatrix, BuildVector, ImportCSR
-from ..validation import check_size, column_outside, offsets_end, offsets_fall, offsets_start, repeated
+from ..requests.operations import BuildMatrix, BuildVector, ImportCSR
+from ..shared.validation import check_size, column_outside, offsets_end, offsets_fall, offsets_start, repeated
 from .assembly import Assembly
 from .evaluation import Values
 

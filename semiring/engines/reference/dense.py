@@ -22,8 +22,8 @@ from ...formats import (
     index_dtype,
     word_count,
 )
-from ..expression_numpy import cast
-from ..operands import Index, Mask
+from ..requests.operands import Index, Mask
+from ..shared.expression_numpy import cast
 
 Dense = tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]
 

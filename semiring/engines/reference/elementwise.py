@@ -7,11 +7,9 @@ from typing import Any
 import numpy as np
 
 from ...formats import CSR, Store, VectorStore
-from ..expression_numpy import cast
 from ..registry import implements
-from ..spec import Apply, Convert, Ewise, Keep, Outside, Select
-from ..spec_fused import ReplaceRows
-from ..spec_write import WriteVector
+from ..requests.operations import Apply, Convert, Ewise, Keep, Outside, ReplaceRows, Select, WriteVector
+from ..shared.expression_numpy import cast
 from .dense import admitted, convert, coordinates, densify, positions, sparsify
 from .evaluation import Values, binary, combine, indexunary
 

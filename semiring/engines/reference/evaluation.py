@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..expression_numpy import cast, evaluate
+from ..shared.expression_numpy import cast, evaluate
 
 if TYPE_CHECKING:
     from ...operators.types import TypedBinary, TypedIndexUnary, TypedMonoid

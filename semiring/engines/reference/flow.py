@@ -8,7 +8,7 @@ import numpy as np
 
 from ...dtypes import FP64
 from ..registry import implements
-from ..spec_graphs import MaximumFlow, MaximumFlowResult
+from ..requests.graphs import MaximumFlow, MaximumFlowResult
 from .dense import densify, sparsify
 
 _BOOL = np.dtype(np.bool_)

@@ -6,7 +6,7 @@ import numpy as np
 
 from ...formats import CSR, VectorStore, structure_only
 from ..registry import implements
-from ..spec import (
+from ..requests.operations import (
     ExtractMatrix,
     ExtractRow,
     ExtractVector,

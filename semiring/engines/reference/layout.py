@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from ...formats import CSR
-from ..expression_numpy import cast
 from ..registry import implements
-from ..spec_layout import Concat, Reshape
+from ..requests.operations import Concat, Reshape
+from ..shared.expression_numpy import cast
 from .dense import densify, sparsify
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from ...formats import Full, VectorStore, uncompressed_pattern
-from ..link_sample import LinkSample, LinkSampleResult, MostFrequent, frequent_label, link_first
 from ..registry import EVERY_KIND, implements
-from ..spec import Link, ScalarResult
+from ..requests.graphs import Link
+from ..requests.operations import ScalarResult
+from ..rows.link_sample import LinkSample, LinkSampleResult, MostFrequent, frequent_label, link_first
 from .dense import densify
 
 

@@ -6,9 +6,9 @@ import numpy as np
 
 from ...dtypes import BOOL, FP64
 from ...formats import Full
-from ..expression_numpy import FUNCTIONS
 from ..registry import implements
-from ..spec_vote import LocalMoving, Vote, key_of_pass
+from ..requests.graphs import LocalMoving, Vote, key_of_pass
+from ..shared.expression_numpy import FUNCTIONS
 from .dense import densify
 from .vote import vote
 

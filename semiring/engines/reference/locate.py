@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from ..order import order_keys
 from ..registry import implements
-from ..spec_rows import Located, LocateGroups, LocateRows
+from ..requests.operations import Located, LocateGroups, LocateRows
+from ..shared.order import order_keys
 from .dense import densify, positions, sparsify
 
 _INT64 = np.dtype(np.int64)

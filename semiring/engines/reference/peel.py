@@ -6,7 +6,7 @@ import numpy as np
 
 from ...formats import Full, structure_only
 from ..registry import implements
-from ..spec_graphs import Peel
+from ..requests.graphs import Peel
 from .dense import densify
 
 

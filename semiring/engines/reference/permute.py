@@ -6,7 +6,7 @@ import numpy as np
 
 from ...formats import CSR
 from ..registry import implements
-from ..spec_storage import Permute
+from ..requests.storage import Permute
 from .dense import densify, sparsify
 
 

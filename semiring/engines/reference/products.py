@@ -6,7 +6,7 @@ import numpy as np
 
 from ...formats import CSR, VectorStore
 from ..registry import implements
-from ..spec import Kronecker, Mxm, Mxv
+from ..requests.operations import Kronecker, Mxm, Mxv
 from .dense import densify, sparsify
 from .evaluation import Fold, binary
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from ...formats import VectorStore
 from ..registry import implements
-from ..spec import Inner, ReduceRows, ReduceScalar
+from ..requests.operations import Inner, ReduceRows, ReduceScalar
 from .dense import densify, sparsify
 from .evaluation import Fold, binary
 

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from ...formats import CSR
-from ..order import order_keys, random_keys
 from ..registry import implements
-from ..spec_rows import Scale, Scan, SelectK, SortedRows, SortRows
+from ..requests.operations import Scale, Scan, SelectK, SortedRows, SortRows
+from ..shared.order import order_keys, random_keys
 from .dense import coordinates, densify, sparsify
 from .evaluation import Fold, binary
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from ...formats import CSR
-from ..order import order_keys
 from ..registry import implements
-from ..spec_graphs import Span
+from ..requests.graphs import Span
+from ..shared.order import order_keys
 from .dense import densify, sparsify
 
 

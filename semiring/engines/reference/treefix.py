@@ -6,7 +6,7 @@ import numpy as np
 
 from ...formats import Full
 from ..registry import implements
-from ..spec_graphs import FOREST_CYCLE, FOREST_RANGE, Treefix, forest_error
+from ..requests.graphs import FOREST_CYCLE, FOREST_RANGE, Treefix, forest_error
 from .dense import densify
 from .evaluation import Fold
 

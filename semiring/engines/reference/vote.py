@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...formats import Full
 from ..registry import implements
-from ..spec_vote import Vote
+from ..requests.graphs import Vote
 from .dense import densify
 
 

@@ -28,8 +28,8 @@ from ...memory.arrays import to_device
 from ...operators.expression import Expression
 from ...operators.types import TypedIndexUnary
 from .. import registry
-from ..operands import Index
-from ..spec import Apply, Convert, ExtractVector
+from ..requests.operands import Index
+from ..requests.operations import Apply, Convert, ExtractVector
 
 _INT64 = np.dtype(np.int64)
 # The number of a position in row-major order; k is the number of columns.

@@ -31,7 +31,7 @@ from ...memory.allocation import require
 from ...memory.arrays import to_host
 from ...memory.placement import placed
 from .. import registry
-from ..spec_storage import Slices
+from ..requests.storage import Slices
 from .bits import rows_of
 from .slices import uncompressed
 

@@ -14,8 +14,8 @@ from ...memory.allocation import require
 from ...memory.arrays import address_of, to_device
 from ...record_types import zero
 from .. import recording, registry
-from ..spec import Keep, Mxm, Mxv
-from ..spec_storage import Slices
+from ..requests.operations import Keep, Mxm, Mxv
+from ..requests.storage import Slices
 from .bounds import slice_bounds
 
 S = TypeVar("S", bound=Store)

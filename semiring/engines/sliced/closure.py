@@ -18,11 +18,11 @@ from ...memory.arrays import to_host
 from ...operators.expression import Expression
 from ...operators.types import TypedBinary
 from .. import recording, registry
-from ..operands import Mask, Rows
 from ..registry import slicing_rule
+from ..requests.graphs import Closure, ClosureMany, ClosureResult, Step
+from ..requests.operands import Mask, Rows
+from ..requests.operations import Ewise, Keep, Mxv
 from ..rows.slices import drop_unread, is_uncompressed, uncompressed
-from ..spec import Closure, ClosureResult, Ewise, Keep, Mxv, Step
-from ..spec_batched import ClosureMany
 from .products import product, united
 from .vectors import converted
 

@@ -15,11 +15,9 @@ from ...formats.vectors import SingleEntry
 from ...memory.arrays import to_device, to_host
 from ...operators import lookup_semiring
 from .. import recording, registry
-from ..operands import Rows
 from ..registry import slicing_rule
-from ..source_groups import counts_matrix
-from ..spec import Closure
-from ..spec_batched import ClosureMany, ClosureManyResult
+from ..requests.graphs import Closure, ClosureMany, ClosureManyResult, counts_matrix
+from ..requests.operands import Rows
 from .closure import decoded
 from .vectors import converted
 

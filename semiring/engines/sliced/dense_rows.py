@@ -30,11 +30,11 @@ from ...memory.arrays import device_of, to_device, to_host
 from ...operators.expression import Expression
 from ...operators.types import TypedIndexUnary
 from .. import recording, registry
-from ..operands import Index, Mask
 from ..registry import slicing_rule
+from ..requests.operands import Index, Mask
+from ..requests.operations import Apply, Ewise, ExtractMatrix, ExtractRow, Keep, Transpose
+from ..requests.storage import Slices
 from ..rows.bits import positions
-from ..spec import Apply, Ewise, ExtractMatrix, ExtractRow, Keep, Transpose
-from ..spec_storage import Slices
 
 _INT64 = np.dtype(np.int64)
 

@@ -8,11 +8,11 @@ from typing import Any
 from ...formats import CSR, Full, array_module, dense_values, with_values
 from ...memory.arrays import device_of
 from .. import registry
-from ..operands import Mask
 from ..registry import slicing_rule
+from ..requests.operands import Mask
+from ..requests.operations import Apply, Ewise, Keep, Outside, Select
 from ..rows.bounds import common_bounds, entries_at, slice_bounds
 from ..rows.slices import is_uncompressed, note_slices, value_chunks, walk
-from ..spec import Apply, Ewise, Keep, Outside, Select
 from . import dense_rows
 from .matrices import RowRanges, values_together
 

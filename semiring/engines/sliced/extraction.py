@@ -8,11 +8,11 @@ import numpy as np
 
 from ...formats import CSR, Array, VectorStore, array_module, index_dtype
 from .. import registry
-from ..operands import Index
 from ..registry import slicing_rule
+from ..requests.operands import Index
+from ..requests.operations import ExtractMatrix, ExtractRow
 from ..rows.bounds import slice_bounds
 from ..rows.slices import note_slices, walk
-from ..spec import ExtractMatrix, ExtractRow
 from . import dense_rows
 from .matrices import RowRanges
 from .vectors import positions_below

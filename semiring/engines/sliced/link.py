@@ -10,11 +10,12 @@ import numpy as np
 from ...formats import CSR, Array, Pattern, VectorStore, array_module, dense_values, index_dtype, structure_only
 from ...memory.arrays import to_host
 from .. import registry
-from ..operands import Index
 from ..registry import slicing_rule
+from ..requests.graphs import Link
+from ..requests.operands import Index
+from ..requests.operations import ExtractMatrix
 from ..rows.bounds import slice_bounds
 from ..rows.slices import RowSlice, note_slices, walk
-from ..spec import ExtractMatrix, Link
 
 
 @slicing_rule(Link)

@@ -1,6 +1,6 @@
 """All operations in slices: importing this module registers them."""
 
 from .. import sliced
-from ..discovery import import_modules
+from ..registry import import_modules
 
 import_modules(sliced.__name__, sliced.__path__)

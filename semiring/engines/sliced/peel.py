@@ -13,10 +13,10 @@ from ...formats import Full, IndexList, array_module, dense_values, index_dtype,
 from ...memory.arrays import to_host
 from ...operators import semiring
 from .. import recording
-from ..operands import Rows
 from ..registry import slicing_rule
-from ..spec import Mxv
-from ..spec_graphs import Peel
+from ..requests.graphs import Peel
+from ..requests.operands import Rows
+from ..requests.operations import Mxv
 from .products import product
 from .rewriting import uncompressed_first
 from .vectors import converted

@@ -7,9 +7,9 @@ import numpy as np
 from ...formats import CSR, Pattern, array_module, index_dtype
 from ...memory.allocation import require
 from ..registry import run, slicing_rule
+from ..requests.storage import Permute
 from ..rows.bounds import slice_bounds
 from ..rows.slices import note_slices, walk
-from ..spec_storage import Permute
 
 
 @slicing_rule(Permute)

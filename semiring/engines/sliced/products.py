@@ -15,12 +15,12 @@ from ...formats.vectors import empty_vector
 from ...operators.expression import Expression
 from ...operators.types import TypedBinary, TypedMonoid
 from .. import registry
-from ..direction import preset, reading_less
-from ..operands import Mask, Rows
 from ..registry import slicing_rule
+from ..requests.operands import Mask, Rows
+from ..requests.operations import Ewise, Mxm, Mxv, Transpose
 from ..rows.bounds import WORD, common_bounds, entries_at, slice_bounds
 from ..rows.slices import drop_unread, is_uncompressed, note_slices, run_masked, uncompressed, walk
-from ..spec import Ewise, Mxm, Mxv, Transpose
+from ..shared.direction import preset, reading_less
 from .matrices import RowRanges
 from .vectors import Listed, Part, admitted, converted, joined
 

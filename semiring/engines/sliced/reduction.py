@@ -11,9 +11,9 @@ from ...formats import CSR, Full, Pattern, VectorStore, array_module, index_dtyp
 from ...memory.arrays import device_of, to_device
 from .. import registry
 from ..registry import slicing_rule
+from ..requests.operations import ReduceRows, ReduceScalar, ScalarResult, scalar_value
 from ..rows.bounds import slice_bounds
 from ..rows.slices import note_slices, value_chunks
-from ..spec import ReduceRows, ReduceScalar, ScalarResult, scalar_value
 from .vectors import Part, joined
 
 

@@ -16,11 +16,11 @@ from typing import Any, Final, cast
 from ...formats import CSR, AnyPattern, StorageKind, structure_only
 from ...formats.placement import place
 from .. import recording, registry
-from ..operands import Mask, Rows, Spec
 from ..registry import slicing_rule
+from ..requests.operands import Mask, Rows, Spec
+from ..requests.operations import ScatterMatrix, Transpose
 from ..rows.residency import is_resident
 from ..rows.slices import require_copies, uncompressed
-from ..spec import ScatterMatrix, Transpose
 from . import dense_rows
 
 _COPIED: Final = StorageKind("csr", "none", "device")  # the kind of uncompressed copies

@@ -8,9 +8,9 @@ import numpy as np
 
 from .. import registry
 from ..registry import slicing_rule
+from ..requests.operations import Located, LocateRows
 from ..rows.bounds import slice_bounds
 from ..rows.slices import note_slices, walk
-from ..spec_rows import Located, LocateRows
 from .vectors import Part, joined
 
 

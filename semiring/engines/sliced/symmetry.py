@@ -19,9 +19,9 @@ from ...memory.allocation import require
 from ...memory.arrays import to_host
 from .. import registry
 from ..registry import slicing_rule
+from ..requests.operations import IsSymmetric
 from ..rows.bounds import slice_bounds
 from ..rows.slices import note_slices, walk
-from ..spec import IsSymmetric
 
 _WORDS = 4  # two pairs of random vectors, as the columns x0 y0 x1 y1
 # Entries of one gather: their random numbers need 32 bytes each.

@@ -22,10 +22,10 @@ from ...formats import (
 from ...formats.vectors import Uncounted, empty_vector
 from ...memory.arrays import to_host
 from .. import registry
-from ..operands import Mask
+from ..requests.operands import Mask
+from ..requests.operations import Convert, Keep
 from ..rows.bounds import WORD
 from ..rows.slices import same_iso
-from ..spec import Convert, Keep
 
 
 class Part(NamedTuple):

@@ -19,7 +19,7 @@ from ....formats.codecs import DEFINITIONS
 from ....formats.pattern import scalar_facts
 from ....formats.tiles import tile_count
 from ...registry import EVERY_KIND, implements
-from ...spec_storage import CheckCompressed, Encode, MeasureCompressed, Slices
+from ...requests.storage import CheckCompressed, Encode, MeasureCompressed, Slices
 from ..operands import Array, kernel_array
 from ..threads import parts_for
 from . import walk

@@ -1,4 +1,4 @@
-// Push or pull: the cost model of engines/direction.py, which documents it, for kernels that choose the direction.
+// Push or pull: the cost model of engines/shared/direction.py, which documents it, for kernels that choose the direction.
 //
 // The prologue defines FRONTIER_ROW_COST, EDGE_COST, PROBE_COST, ROW_COST and WORD_COST (see tuning.py).
 

@@ -1,4 +1,4 @@
-// local_moving: what surrounds the votes of a part of the rows (engines/spec_vote.py, vote.cuh).
+// local_moving: what surrounds the votes of a part of the rows (engines/requests/graphs.py, vote.cuh).
 //
 // The prologue defines the types P (offsets), I (columns), L (labels) and R (numbers of rows), and the constants SCORED
 // (there are masses) and LONG (the longest row that a warp marks alone).

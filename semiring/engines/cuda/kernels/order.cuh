@@ -15,7 +15,7 @@
 // number of the row.
 using LISTED = choose<sizeof(KEY) == 4, unsigned_of<sizeof(P)>, u64>;
 
-// --- keys: of values, or at random as engines/order.py computes them -----------------------------------------
+// --- keys: of values, or at random as engines/shared/order.py computes them -----------------------------------------
 
 // The finalizer of splitmix64 (Steele, Lea, Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014).
 DEVICE u64 order_mix(u64 x) {

@@ -1,4 +1,4 @@
-// Sort keys: unsigned integers in the order of values, as engines/order.py computes them.
+// Sort keys: unsigned integers in the order of values, as engines/shared/order.py computes them.
 //
 // The prologue defines: KEY, u32, or u64 for values of 8 bytes; DESCENDING.  NaN has the largest key, and -0.0 that of 0.0.
 

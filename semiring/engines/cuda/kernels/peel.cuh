@@ -1,5 +1,5 @@
 // Peels the rows of a matrix: rows whose counts are at most k are removed, and each row with an entry in the column of a
-// removed row loses one from its count, for k = 0, 1, ... (engines/spec_graphs.py).
+// removed row loses one from its count, for k = 0, 1, ... (engines/requests/graphs.py).
 // Dasari, Desh, Zubair, "ParK: An efficient algorithm for k-core decomposition on multicore processors" (IEEE Big Data
 // 2014).
 //

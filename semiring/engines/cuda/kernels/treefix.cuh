@@ -1,4 +1,4 @@
-// Sums along the paths of a forest (engines/spec_graphs.py).
+// Sums along the paths of a forest (engines/requests/graphs.py).
 //
 // Towards the roots a thread climbs from each leaf.  It adds its total to that of the parent, and continues if it is the
 // last child to arrive: then all others have added theirs (Karras, "Maximizing Parallelism in the Construction of BVHs,

@@ -1,4 +1,4 @@
-// vote: for each row, the group with the highest sum of entries, less a penalty (engines/spec_vote.py).
+// vote: for each row, the group with the highest sum of entries, less a penalty (engines/requests/graphs.py).
 //
 // The prologue defines the types P (offsets), I (columns), A (values), L (labels), R (numbers of rows), and the constants
 // COUNT (all entries have one value: they are counted), SCORED (there is a penalty), KEEP (the row's own group wins ties).

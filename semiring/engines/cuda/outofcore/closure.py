@@ -21,11 +21,12 @@ from ....dtypes import FP32, INT8, INT32, INT64
 from ....formats import Array, IndexList, word_count
 from ....formats.vectors import empty_vector
 from ....operators.types import TypedSemiring
-from ...direction import reading_less
-from ...iso_results import arrivals, binary_value
 from ...recording import note, noting
 from ...registry import EVERY_KIND, implements, run
-from ...spec import Closure, ClosureResult, Convert, Step
+from ...requests.graphs import Closure, ClosureResult, Step
+from ...requests.operations import Convert
+from ...shared.direction import reading_less
+from ...shared.iso_results import arrivals, binary_value
 from .. import compile_samples, tuning
 from ..arguments import arguments, source_argument
 from ..degrees import degrees

@@ -14,7 +14,7 @@ from ....dtypes import INT32, INT64
 from ....formats import Full, word_count
 from ...recording import note, noting
 from ...registry import EVERY_KIND, implements
-from ...spec import Link
+from ...requests.graphs import Link
 from .. import compile_samples
 from ..kernel import Handles
 from ..launch import BLOCK, grid

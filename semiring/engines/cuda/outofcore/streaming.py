@@ -14,7 +14,7 @@ import numpy as np
 
 from ....formats import CSR, TILE, AnyPattern, Array, Pattern, index_dtype
 from ...registry import EVERY_KIND, implements
-from ...spec_storage import Slices
+from ...requests.storage import Slices
 from ..decode import decode_range
 from ..launch import read_back
 from .prefetch import prefetching

@@ -18,7 +18,7 @@ from ....formats.codecs import DEFINITIONS
 from ....formats.pattern import scalar_facts
 from ....formats.tiles import column_bits
 from ...registry import EVERY_KIND, implements
-from ...spec_storage import CheckCompressed, Encode, MeasureCompressed, Slices
+from ...requests.storage import CheckCompressed, Encode, MeasureCompressed, Slices
 
 
 def _codec(name: Codec) -> Any:
@@ -81,7 +81,7 @@ def slices(q: Slices) -> Iterator[CSR]:
 
 
 def encode(pattern: AnyPattern, codec: Codec, before: int = -1) -> CompressedPattern:
-    """Encode the pattern as compressed rows; `before` as in `spec_storage.Encode`."""
+    """Encode the pattern as compressed rows; `before` as in `requests.storage.Encode`."""
     columns, indptr = decode(pattern).tolist(), pattern.indptr.tolist()
     bits = column_bits(pattern.ncols)
     numbers = _numbers(columns, indptr, before)

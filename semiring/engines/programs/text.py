@@ -6,10 +6,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .program import OPTIONAL, Compute, Program, Structure, Values
-from .program_fusing import deferred, reorder
-from .program_lifetimes import Lifetimes, steps
-from .spec_lists import VectorList
+from .fusing import deferred, reorder
+from .lifetimes import Lifetimes, steps
+from .program import OPTIONAL, Compute, Program, Structure, Values, VectorList
 from .traced import Number, Typed, Untraceable
 
 KINDS = {"int": np.dtype(np.int64), "float": np.dtype(np.float64), "bool": np.dtype(np.bool_)}

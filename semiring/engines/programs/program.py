@@ -4,7 +4,7 @@ A program is in static single assignment form.  Its vectors are stores whose arr
 names the positions of the entries, a `Values` their values, and several stores may share either.  Its numbers are
 `Number`.  What changes from iteration to iteration is carried: the loop has a placeholder for it, which a `Move` sets.
 
-`engines.tracing` records programs; an engine that implements `RunProgram` executes them.
+`engines.programs.tracing` records programs; an engine that implements `RunProgram` executes them.
 """
 
 from __future__ import annotations
@@ -14,18 +14,21 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from ..formats.records import record
-from ..memory.arrays import Placeholder
-from .operands import Spec
+from ...formats import VectorStore
+from ...formats.records import record
+from ...memory.arrays import Placeholder
+from ..requests.operands import Spec
 
 if TYPE_CHECKING:
     from .traced import Number
 
 __all__ = [
     "OPTIONAL",
+    "Append",
     "Block",
     "Branch",
     "Compute",
+    "Item",
     "Leave",
     "Loop",
     "Move",
@@ -34,10 +37,11 @@ __all__ = [
     "RunProgram",
     "Structure",
     "Values",
-]
+    "VectorList",
+]  # fmt: skip
 
 
-# Steps that an engine may lack: operations of `Compute`, and names of requests.  `program_text` refuses a program that
+# Steps that an engine may lack: operations of `Compute`, and names of requests.  `programs.text` refuses a program that
 # has others than the engine names.
 OPTIONAL = frozenset({"append", "clear", "close", "drop", "item", "length", "locate_groups"})
 
@@ -120,7 +124,7 @@ class Leave:
 class Program:
     """A loop with what it reads and what it computes.
 
-    inputs: stores with placeholders, numbers, and lists of vectors (`spec_lists.VectorList`), in the order in which
+    inputs: stores with placeholders, numbers, and lists of vectors (`VectorList`), in the order in which
     `RunProgram` has their values.
     outputs: stores, numbers and lists that hold the results at each exit.
     constants: stores of the program, and their contents.
@@ -171,3 +175,34 @@ class ProgramResult:
 
     def __init__(self, outputs: list[Any], exit: int, iterations: int, nbytes: int) -> None:
         self.outputs, self.exit, self.iterations, self.nbytes = outputs, exit, iterations, nbytes
+
+
+class VectorList:
+    """A list of vectors of one size and type, which the steps of a program change in their order.
+
+    size, dtype: None until a vector of it is known.  Further steps are operations of `program.Compute`: ``length``,
+    ``drop`` (remove the last vector) and ``clear``.
+    """
+
+    def __init__(self, size: int | None = None, dtype: np.dtype[Any] | None = None) -> None:
+        self.size, self.dtype = size, dtype
+
+
+@record
+class Append(Spec):
+    """Add a copy of a vector at the end of a list."""
+
+    name: ClassVar[str] = "append"
+    decodable: ClassVar[bool] = False
+    vectors: VectorList
+    store: VectorStore
+
+
+@record
+class Item(Spec):
+    """The vector at a position of a list, which the program checks; a Number or an integer, from 0."""
+
+    name: ClassVar[str] = "item"
+    decodable: ClassVar[bool] = False
+    vectors: VectorList
+    at: Any

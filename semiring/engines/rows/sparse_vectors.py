@@ -10,12 +10,20 @@ from typing import Any
 
 import numpy as np
 
-from ..formats import CSR, Full, IndexList, Pattern, VectorStore, array_module, index_dtype
-from ..operators.types import TypedBinary
-from . import recording, registry
-from .operands import Index, Mask
-from .spec import Ewise, ExtractMatrix, ExtractVector, Keep, ScatterMatrix, ScatterVector
-from .spec_write import WriteMatrix, WriteVector
+from ...formats import CSR, Full, IndexList, Pattern, VectorStore, array_module, index_dtype
+from ...operators.types import TypedBinary
+from .. import recording, registry
+from ..requests.operands import Index, Mask
+from ..requests.operations import (
+    Ewise,
+    ExtractMatrix,
+    ExtractVector,
+    Keep,
+    ScatterMatrix,
+    ScatterVector,
+    WriteMatrix,
+    WriteVector,
+)
 
 __all__ = ["are_long", "ewise", "extract_vector", "keep", "scatter_vector", "write_vector"]
 

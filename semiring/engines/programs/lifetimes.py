@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..formats import Bitmap, Full
-from .operands import Mask
+from ...formats import Bitmap, Full
+from ..requests.operands import Mask
+from ..requests.operations import Located
 from .program import Block, Branch, Compute, Leave, Loop, Program, Request, Structure, Values
-from .spec_rows import Located
 
 
 @dataclass(eq=False)

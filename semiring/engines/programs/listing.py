@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..formats import CSR, Bitmap, Full, VectorStore
-from .operands import Index, Mask, Rows
-from .program import Block, Branch, Compute, Leave, Loop, Program, Request
-from .spec_lists import VectorList
+from ...formats import CSR, Bitmap, Full, VectorStore
+from ..requests.operands import Index, Mask, Rows
+from .program import Block, Branch, Compute, Leave, Loop, Program, Request, VectorList
 from .traced import Number, Typed
 
 _SIGNS = {

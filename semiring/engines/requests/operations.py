@@ -1,4 +1,4 @@
-"""The requests to an engine: one frozen record, a spec, for each operation.
+"""The requests to an engine: one frozen record, a spec, for each operation on matrices and vectors.
 
 `ops` guarantees for every spec: shapes agree, operators are typed, arrays reside on the engine's device, index arrays
 are in range.  An engine guarantees: a new store (operands are never modified), on the same device, in any vector
@@ -10,17 +10,16 @@ Notation: ``T`` is the result before mask, accumulator and output; ``k`` the inn
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from ..formats import CSR, AnyPattern, Array, VectorStore
-from ..formats.records import record
+from ...formats import CSR, AnyPattern, Array, Bitmap, Full, VectorStore
+from ...formats.records import record
 from .operands import Index, Mask, Rows, Spec
 
 if TYPE_CHECKING:
-    from ..operators.types import TypedBinary, TypedIndexUnary, TypedMonoid, TypedSemiring
+    from ...operators.types import TypedBinary, TypedIndexUnary, TypedMonoid, TypedSemiring
 
 
 @record
@@ -321,84 +320,279 @@ class Convert(Spec):
     to: str
 
 
-@record
-class Closure(Spec):
-    """c = x (+) x A (+) x A^2 (+) ... = x A*, computed frontier by frontier until no entry changes.
+# How `SelectK` chooses entries of a row.
+HOW = ("first", "last", "smallest", "largest", "random")
 
-    by_row: rows of A (push traverses them); by_column: rows of A transposed (pull).
-    final_on_arrival: an entry never changes once present (monoid `any`; or `min_plus` where all weights are one
-        value >= 0 and all sources have one value), so the search is level-synchronous and may pull.
-    max_steps: stop after this number of frontiers, with `ClosureResult.converged` False.
-    parents: for min or max, and not final on arrival: the row that each value was computed from is also required;
-        requested of implementations that fuse ``"parents"`` only, and never with a trace.
-    The result (`ClosureResult`): the closed vector, and the facts of the run.
+
+@record
+class Scale(Spec):
+    """t(i, j) = op(a(i, j), u(j)) on the entries of a; under `by_rows` op(u(i), a(i, j)).
+
+    Positions: ``xi = yi = i``, ``xj = yj = j``.
     """
 
-    name: ClassVar[str] = "closure"
-    frontier: VectorStore
+    name: ClassVar[str] = "scale"
+    a: CSR
+    u: Full
+    op: TypedBinary
+    by_rows: bool
+
+
+@record
+class Scan(Spec):
+    """t(i, j) = (+)_l a(i, l) over the entries of row i with l <= j, on the entries of a, in ascending order."""
+
+    name: ClassVar[str] = "scan"
+    a: CSR
+    monoid: TypedMonoid
+
+
+@record
+class SortRows(Spec):
+    """The entries of each row in ascending order of their values (`descending`: in descending order), from column 0.
+
+    Equal values keep their order, and NaN is behind all numbers.  The result is `SortedRows`.
+    """
+
+    name: ClassVar[str] = "sort_rows"
+    a: CSR
+    descending: bool
+
+
+@record
+class SortedRows:
+    """values(i, p) is the p-th value of row i, and columns(i, p), of int64, the column that it had."""
+
+    values: CSR
+    columns: CSR
+
+
+@record
+class SelectK(Spec):
+    """Up to k entries of each row: the first or the last, those of the smallest or largest values, or any (`HOW`).
+
+    Of equal values the first entries are selected; NaN only where there are not enough numbers.  ``"random"`` selects
+    the k smallest of the numbers that `engines.shared.order.random_keys` computes from `seed`, row and column.
+    """
+
+    name: ClassVar[str] = "select_k"
+    a: CSR
+    k: int
+    how: str
+    seed: int
+
+
+@record
+class LocateRows(Spec):
+    """The smallest value (`largest`: the largest) of each row that has entries, and its column.
+
+    Of equal values, 0.0 and -0.0 among them, the first one; NaN only where there is no number.  The result is
+    `Located`, with an element for each row.
+    """
+
+    name: ClassVar[str] = "locate_rows"
+    a: CSR
+    largest: bool
+
+
+@record
+class LocateGroups(Spec):
+    """The smallest value (`largest`: the largest) of each group, and its index: u(p) is in group index[p].
+
+    Chosen as by `LocateRows`.  The result is `Located`, with an element for each group that has entries.
+    """
+
+    name: ClassVar[str] = "locate_groups"
+    u: VectorStore
+    index: Index
+    largest: bool
+
+
+@record
+class Located:
+    """Values, and the positions that they have in their row or vector, of int64; both have the same structure."""
+
+    values: VectorStore
+    positions: VectorStore
+
+
+@record
+class Concat(Spec):
+    """t(rows[n] + i, cols[n] + j) = tiles[n](i, j), of the given type; all other positions are empty.
+
+    tiles: in the memory of the device, uncompressed or hypersparse; `ops.concat` copies others.  They do not overlap.
+    They are in ascending order of (row, column), and tiles that have a row of the result in common have all of their
+    rows in common.
+    """
+
+    name: ClassVar[str] = "concat"
+    nrows: int
+    ncols: int
+    dtype: np.dtype[Any]
+    rows: tuple[int, ...]
+    cols: tuple[int, ...]
+    tiles: tuple[CSR, ...]
+
+    def alone(self, n: int) -> bool:
+        """Return whether tile n is the only one in its rows, so that its entries stay neighbors."""
+        return all(row != self.rows[n] for m, row in enumerate(self.rows) if m in (n - 1, n + 1))
+
+
+@record
+class Reshape(Spec):
+    """t(p // ncols, p % ncols) = a(i, j) for p = i * a.ncols + j, of shape (nrows, ncols) with as many positions."""
+
+    name: ClassVar[str] = "reshape"
+    a: CSR
+    nrows: int
+    ncols: int
+
+
+@record
+class FusedMxm(Spec):
+    """A product t as in `Mxm`, of the entries that the mask admits, which is read by one operation alone.
+
+    An engine need not implement these specs, nor accept every operand: `ops.fused` then computes t first.  An
+    implementation applies the mask.
+    """
+
+    name: ClassVar[str] = "mxm_fused"
+    decodable: ClassVar[bool] = False
+    a: CSR
     by_row: Rows
-    by_column: Rows
+    by_column: Rows | None
     semiring: TypedSemiring
-    final_on_arrival: bool
-    max_steps: int
-    direction: str = "auto"
-    trace: bool = False
-    parents: bool = False
+    mask: Mask | None
+    method: str
 
+    @property
+    def product(self) -> Mxm:
+        """The request for t alone."""
+        return Mxm(self.a, self.by_row, self.by_column, self.semiring, self.mask, self.method)
 
-@dataclass(frozen=True)
-class Step:
-    """One level of a closure: the size of its frontier, and how it was expanded.
-
-    Attributes
-    ----------
-    direction : str
-        ``"push"`` or ``"pull"``.
-    frontier, edges : int
-        The entries of the frontier, and the edges that leave them.
-
-    Examples
-    --------
-    >>> A = Matrix.from_edgelist([(0, 1), (0, 2), (1, 2)])
-    >>> step = sr.algorithms.bfs_trace(A, 0).steps[0]
-    >>> step.frontier, step.edges
-    (1, 2)
-    """
-
-    direction: str
-    frontier: int
-    edges: int
+    @property
+    def by_rows(self) -> Mxm:
+        """The request for t alone, by a method that reads the rows of B."""
+        return Mxm(self.a, self.by_row, None, self.semiring, self.mask, self.method)
 
 
 @record
-class ClosureResult:
-    """The closed vector; whether it converged; the number of steps; a `Step` for each, and parents, if requested."""
+class MxmReduceScalar(FusedMxm):
+    """s = (+)_ij t(i, j) over all entries of a product; the result is a `ScalarResult`."""
 
-    store: VectorStore
-    converged: bool
-    steps: int
-    trace: tuple[Step, ...] = ()
-    parents: VectorStore | None = None
+    name: ClassVar[str] = "mxm_reduce_scalar"
+    monoid: TypedMonoid
 
 
 @record
-class Link(Spec):
-    """Union-find over rows: for every row i and each neighbor j at positions [first, last) of the row, hook i and j.
+class MxmReduceRows(FusedMxm):
+    """w(i) = (+)_j t(i, j) of a product, for the rows that have entries."""
 
-    forest: int vector, full: forest[v] <= v is the parent of v; roots have forest[v] == v.  The result is a new forest
-    in which both endpoints of each visited entry have the same root, and every tree is flat.
-    skip: rows whose root is this label before the pass are not visited (None: visit all).  The label may be a
-        `ScalarResult` that is still on the device.
+    name: ClassVar[str] = "mxm_reduce_rows"
+    monoid: TypedMonoid
+
+
+@record
+class MxmSelect(FusedMxm):
+    """The entries of a product for which op(t(i, j), i, j, k) holds."""
+
+    name: ClassVar[str] = "mxm_select"
+    op: TypedIndexUnary
+    k: np.generic
+
+
+@record
+class ReplaceRows(Spec):
+    """t(rows[p], :) = a(p, :), and the other rows of c, which has the type of a; None if a row repeats.
+
+    For an engine without it, and where rows repeat, `ops.assign` scatters a and merges it with the rest of c.
     """
 
-    name: ClassVar[str] = "link"
-    forest: VectorStore
-    pattern: AnyPattern
-    first: int
-    last: int | None
-    skip: int | ScalarResult
+    name: ClassVar[str] = "replace_rows"
+    decodable: ClassVar[bool] = False
+    c: CSR
+    rows: Index
+    a: CSR
 
-    def skipped(self) -> int | None:
-        """Return `skip` as a host value.  Synchronizes if it is on the device."""
-        label = self.skip() if callable(self.skip) else self.skip
-        return None if label is None else int(label)
+
+# Outputs up to which a product and its write are one request: calls cost more than the work, and a new store costs as
+# little as an update in place (reasoned).
+SHORT = 1024
+
+
+@record
+class WriteVector(Spec):
+    """The complete write  C<M, replace> accum= T  for vectors, in one pass.
+
+    The result has C's dtype.
+    """
+
+    name: ClassVar[str] = "write_vector"
+    c: VectorStore
+    t: VectorStore
+    mask: Mask | None
+    accum: TypedBinary | None
+    replace: bool
+
+
+@record
+class WriteMxv(Mxv):
+    """The complete write  C<M, replace> accum= T  of a product T of at most `SHORT` outputs.
+
+    Positions and directions: as `Mxv`.  The result has C's dtype.
+    """
+
+    name: ClassVar[str] = "write_mxv"
+    decodable: ClassVar[bool] = False
+    c: VectorStore | None = None
+    accum: TypedBinary | None = None
+    replace: bool = False
+
+
+@record
+class UpdateVector(Spec):
+    """C<M> accum= T in the arrays of C, which nobody else holds; only positions in `listed` may change.
+
+    listed: T, or the vector of a mask that is not complemented; few entries, a list or a bitmap.
+    mask: what else limits the write; None: all listed positions are written.  Without an accumulator a listed position
+    that T lacks is deleted; where C is full, there is none.
+    The result is a new store of the arrays of C, which no longer describes them.  The update ends without an interrupt.
+    """
+
+    name: ClassVar[str] = "update_vector"
+    c: Bitmap | Full
+    t: VectorStore
+    listed: VectorStore
+    mask: Mask | None
+    accum: TypedBinary | None
+
+
+@record
+class UpdateMatrix(Spec):
+    """C accum= T in the arrays of C, a bitmap or without missing entries, which nobody else holds.
+
+    t: rows with few entries.  Without an accumulator its entries replace those of C at the same positions.
+    Positions of the accumulator, and the result: as `UpdateVector`, of which C are the entries in row-major order.
+    """
+
+    name: ClassVar[str] = "update_matrix"
+    decodable: ClassVar[bool] = False
+    c: CSR
+    t: CSR
+    accum: TypedBinary | None
+
+
+@record
+class WriteMatrix(Spec):
+    """The complete write  C<M, replace> accum= T  for matrices; as `WriteVector`.
+
+    Positions of the accumulator: ``xi = yi = i``, ``xj = yj = j``.
+    """
+
+    name: ClassVar[str] = "write_matrix"
+    decodable: ClassVar[bool] = False
+    c: CSR
+    t: CSR
+    mask: Mask | None
+    accum: TypedBinary | None
+    replace: bool

@@ -23,10 +23,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ..dtypes import BOOL
-from ..formats import Full
-from ..operators.types import TypedMonoid
-from .spec import Mxv
+from ...dtypes import BOOL
+from ...formats import Full
+from ...operators.types import TypedMonoid
+from ..requests.operations import Mxv
 
 __all__ = [
     "Costs", "Work", "derives_transpose", "ends_early", "expected_probes", "prefers_pull", "preset", "reading_less"

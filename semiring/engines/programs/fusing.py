@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ..formats import Bitmap, Full
-from .operands import Index, Mask
+from ...formats import Bitmap, Full
+from ..requests.operands import Index, Mask
+from .lifetimes import Lifetimes, all_steps, halves, parts
 from .program import Block, Branch, Compute, Leave, Loop, Program, Request, Values
-from .program_lifetimes import Lifetimes, all_steps, halves, parts
 from .traced import Number, Typed
 
 # The operands that a request reads at the position of the entry that it computes.

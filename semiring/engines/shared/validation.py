@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ..exceptions import DuplicateIndex, InvalidFormat
-from ..formats import Array
+from ...exceptions import DuplicateIndex, InvalidFormat
+from ...formats import Array
 
 __all__ = [
     "check_columns",

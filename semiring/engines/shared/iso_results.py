@@ -12,15 +12,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..formats import CSR, IndexList, VectorStore
-from ..record_types import of_value
-from .expression_numpy import cast
-from .numpy_scalars import evaluate_scalars, scalar
-from .spec import Apply, Ewise, Mxv
-from .spec_write import WriteMatrix, WriteVector
+from ...formats import CSR, IndexList, VectorStore
+from ...record_types import of_value
+from ..requests.operations import Apply, Ewise, Mxv, WriteMatrix, WriteVector
+from .expression_numpy import cast, evaluate_scalars, scalar
 
 if TYPE_CHECKING:
-    from ..operators.types import TypedBinary, TypedMonoid, TypedSemiring
+    from ...operators.types import TypedBinary, TypedMonoid, TypedSemiring
 
 # The variables of an operator that reads positions.
 POSITIONS = frozenset({"xi", "xj", "yi", "yj"})

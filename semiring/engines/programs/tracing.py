@@ -14,12 +14,12 @@ from typing import Any, cast
 
 import numpy as np
 
-from ..formats import CSR, AnyPattern, Bitmap, Count, Full, VectorStore
-from . import iso_results
-from .direction import derives_transpose
-from .operands import Index, Mask, Rows, Spec, simplified
+from ...formats import CSR, AnyPattern, Bitmap, Count, Full, VectorStore
+from ..requests.operands import Index, Mask, Rows, Spec, simplified
+from ..requests.operations import Located
+from ..shared import iso_results
+from ..shared.direction import derives_transpose
 from .program import Block, Compute, Request, Structure, Values
-from .spec_rows import Located
 from .traced import (
     RECORDER,
     Number,

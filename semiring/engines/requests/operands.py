@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Self
 
-from ..formats import CSR, Array, Bitmap, Full, StorageKind, VectorStore
-from ..formats.records import record
+from ...formats import CSR, Array, Bitmap, Full, StorageKind, VectorStore
+from ...formats.records import record
 
 __all__ = ["Index", "Mask", "Rows", "Spec", "admitted_count", "simplified"]
 

@@ -6,11 +6,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..formats import AnyPattern, VectorStore, dense_values
-from ..formats.records import record
-from .operands import Spec
-from .registry import run
-from .spec import Link, ScalarResult
+from ...formats import AnyPattern, VectorStore, dense_values
+from ...formats.records import record
+from ..registry import run
+from ..requests.graphs import Link
+from ..requests.operands import Spec
+from ..requests.operations import ScalarResult
 
 
 @record

@@ -1,11 +1,11 @@
-"""Specs that concern the storage of a matrix: compression, slices, permutation (see `spec`)."""
+"""Specs that concern the storage of a matrix: compression, slices, permutation (see `operations`)."""
 
 from __future__ import annotations
 
 from typing import ClassVar
 
-from ..formats import CSR, AnyPattern, Array, Codec
-from ..formats.records import record
+from ...formats import CSR, AnyPattern, Array, Codec
+from ...formats.records import record
 from .operands import Spec
 
 

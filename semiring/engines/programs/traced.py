@@ -6,20 +6,23 @@ raises `Untraceable`; where inputs of the loop alone determine it, `NeedsValue`.
 
 from __future__ import annotations
 
+import math
 import threading
+from collections.abc import Callable
 from contextvars import ContextVar
 from typing import Any, NoReturn
 
 import numpy as np
 
-from ..exceptions import SemiringError
-from ..formats import Bitmap, Full
-from ..symbolic import Symbolic
+from ...exceptions import SemiringError
+from ...formats import Bitmap, Full
+from ...symbolic import Symbolic
 from .program import Compute, Structure, Values
 
 __all__ = [
-    "NeedsValue", "Number", "Typed", "Untraceable", "check_target", "comparison", "computed", "current", "is_traced",
-    "kind_of", "kind_of_dtype", "made", "negated", "present", "select", "truth", "with_missing", "without_missing",
+    "FUNCTIONS", "NeedsValue", "Number", "Typed", "Untraceable", "check_target", "comparison", "computed", "current",
+    "is_traced", "kind_of", "kind_of_dtype", "made", "negated", "present", "select", "truth", "with_missing",
+    "without_missing",
 ]  # fmt: skip
 
 
@@ -432,3 +435,25 @@ def select(test: Number, a: Any, b: Any, *, of: Any = None) -> Any:
     # `of` is the number that may be missing: it is not read where the test holds.
     current().emit(Compute(made, "select", (test, a, b if of is None else of)))
     return made
+
+
+# Functions of numbers that programs compute; others need a value now.
+FUNCTIONS: dict[Any, Callable[..., Any]] = {
+    abs: abs,
+    bool: truth,
+    float: lambda x: computed("to_float", "float", x) if kind_of(x) != "float" else present(x),
+    int: lambda x: x if kind_of(x) == "int" else computed("to_int", "int", x),
+    min: lambda *xs: _least("lt", *xs),
+    max: lambda *xs: _least("gt", *xs),
+    math.sqrt: lambda x: computed("sqrt", "float", x),
+    math.isnan: lambda x: computed("isnan", "bool", x),
+    math.isfinite: lambda x: computed("isfinite", "bool", x),
+    math.isinf: lambda x: computed("isinf", "bool", x),
+}
+
+
+def _least(op: str, *values: Any) -> Any:
+    found = values[0]
+    for value in values[1:]:
+        found = select(comparison(op, value, found), value, found)
+    return found

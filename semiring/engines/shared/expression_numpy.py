@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import functools
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
@@ -27,14 +27,15 @@ from semiring.dtypes import (
     lookup,
     real_type,
 )
-from semiring.engines.numpy_records import evaluated_leaves
 from semiring.operators import records
 from semiring.operators.expression import Expression
-
-__all__ = ["FUNCTIONS", "cast", "common", "evaluate"]
+from semiring.record_types import frozen, leaves, view
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
+
+__all__ = ["FUNCTIONS", "cast", "common", "evaluate", "evaluate_scalars", "evaluated_leaves", "scalar"]
+
 
 Array: TypeAlias = np.ndarray[Any, Any]
 
@@ -442,3 +443,45 @@ def _value(node: ast.expr, variables: Mapping[str, Array]) -> Array:
         case ast.Call(func=ast.Name(id=name), args=arguments):
             return FUNCTIONS[name](*(_value(argument, variables) for argument in arguments))
     raise AssertionError(f"not a normalized expression: {ast.dump(node)}")
+
+
+def evaluated_leaves(
+    evaluate: Callable[[Expression, Mapping[str, Array], DType], Array],
+    expr: Expression,
+    values: Mapping[str, Array],
+    z: DType,
+) -> Array:
+    """Return the value of an expression on records: `evaluate` computes it leaf by leaf, as expressions on numbers."""
+    lowered = records.by_leaf(expr, {name: value.dtype for name, value in values.items()}, z)
+    numbers = {name: value for name, value in values.items() if not is_record(value.dtype)}
+    for used in {name for each in lowered for name in each.uses} - values.keys():
+        origin, number = records.leaf_of(used)
+        numbers[used] = view(values[origin], leaves(values[origin].dtype)[number])
+    made = [evaluate(each, numbers, leaf.dtype) for each, leaf in zip(lowered, leaves(z), strict=True)]
+    if not is_record(z):
+        return made[0]
+    result = np.zeros(np.broadcast_shapes(*(leaf.shape for leaf in made)), z)
+    slots = np.atleast_1d(result)  # a number within an array without axes would be a copy
+    for leaf, content in zip(leaves(z), made, strict=True):
+        view(slots, leaf)[...] = content
+    return result
+
+
+def scalar(value: Array, dtype: DType) -> np.generic:
+    """Return an array of one, or one without axes, as a scalar of `dtype`; a record is read-only, and so hashable."""
+    if is_record(dtype):
+        return frozen(np.array(value, dtype).reshape(1))
+    made: np.generic = dtype.type(value.reshape(-1)[0])
+    return made
+
+
+def evaluate_scalars(expr: Expression, z: DType, operands: Iterable[tuple[str, np.generic]]) -> np.generic:
+    """Evaluate for scalars that already have the operator's types; results are cached."""
+    # The cache key is the bytes: -0.0 equals 0.0, and NaN does not equal itself.
+    return _evaluated(expr, z, tuple([(name, value.dtype, value.tobytes()) for name, value in operands]))
+
+
+@functools.lru_cache(maxsize=1024)
+def _evaluated(expr: Expression, z: DType, operands: tuple[tuple[str, DType, bytes], ...]) -> np.generic:
+    variables = {name: np.frombuffer(raw, dtype)[0] for name, dtype, raw in operands}
+    return scalar(evaluate(expr, variables, z), z)

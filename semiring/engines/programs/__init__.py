@@ -1,0 +1,1 @@
+"""Programs of traced loops: how they are recorded, and what the engines' texts of them share."""

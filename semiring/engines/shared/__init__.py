@@ -1,0 +1,1 @@
+"""What implementations of several engines use."""
