@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any
 from . import dtypes, exceptions, ops
 from .config import config, cuda_available, use
 from .exceptions import SemiringError
-from .facade.block import block
-from .facade.concatenation import concat, hstack, vstack
+from .facade.concatenation import block, concat, hstack, vstack
 from .facade.explain import explain
 from .facade.matrix import Matrix
 from .facade.scalar import Scalar

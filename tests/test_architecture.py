@@ -7,6 +7,7 @@ what an annotation names is not a dependency at run time.
 from __future__ import annotations
 
 import ast
+import graphlib
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -70,7 +71,7 @@ PRIVATE_IN_BRIDGES: dict[str, tuple[tuple[str, ...], str]] = {
     "semiring.warming.cache": (("cli",), "`semiring cache`"),
 }
 # Methods of Matrix and Vector that draw import the public path of the plots when they are called.
-DRAWING_METHODS = {"semiring.facade.plots", "semiring.facade.interop"}
+DRAWING_METHODS = {"semiring.facade.display", "semiring.facade.base"}
 # The engines. None imports another, so that each can be compared with the next.
 ENGINES = {"reference", "cpu", "cuda"}
 # The packages of `engines`, each above those that it imports: requests, what engines share, programs of loops, the
@@ -226,6 +227,16 @@ def test_imports_point_one_way(module: str) -> None:
     assert violations(source, module, path.name == "__init__.py", NAMES) == []
 
 
+def test_modules_of_the_facade_import_each_other_in_one_order() -> None:
+    """Imports inside functions count: a circle that they hide is one."""
+    graph = {}
+    for module, path in MODULES.items():
+        if layer_of(module) == "facade":
+            source = path.read_text(encoding="utf-8")
+            graph[module] = {target for _, target in imported_modules(source, module, False, NAMES)} - {module}
+    assert list(graphlib.TopologicalSorter(graph).static_order())
+
+
 def test_the_root_loads_bridges_by_their_public_paths() -> None:
     source = MODULES["semiring"].read_text(encoding="utf-8")
     assert room_names(source) == []
@@ -359,7 +370,7 @@ def test_the_check_sees_devices() -> None:
         ("semiring.bridges.plot.graph", "from .style import BLUES\nfrom semiring.exceptions import InvalidValue"),
         ("semiring.csgraph", "from semiring.bridges.csgraph import *"),
         ("semiring.__main__", "from semiring.cli import main"),
-        ("semiring.facade.plots", "def spy(self):\n    from ..plot import spy"),
+        ("semiring.facade.display", "def spy(self):\n    from ..plot import spy"),
     ],
 )
 def test_the_check_allows(module: str, source: str) -> None:

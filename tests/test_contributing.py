@@ -114,7 +114,7 @@ def test_as_many_files_are_listed_as_counted(first: str) -> None:
 def test_an_operation_costs_the_files_that_name_its_spec() -> None:
     """And the method, the kernels and the formula, which name the operation by a word."""
     _, listed = row("an operation with")
-    by_word = {"facade/matrix_operations.py", "facade/formulas.py", "engines/cuda/kernels/kronecker.cuh"}
+    by_word = {"facade/matrix_operations.py", "facade/recorder.py", "engines/cuda/kernels/kronecker.cuh"}
     assert naming("Kronecker") == listed - by_word
     for path in by_word:
         assert "kronecker" in (PACKAGE / path).read_text(encoding="utf-8")

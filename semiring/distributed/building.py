@@ -14,11 +14,10 @@ from ..engines import registry
 from ..engines.requests.operations import BuildVector
 from ..exceptions import DimensionMismatch, DuplicateIndex, InvalidType
 from ..facade.edges import edges_of
-from ..facade.means import is_mean, mean_of
-from ..facade.values import as_values
+from ..facade.operand import as_values, mean_of
 from ..formats import Array, array_module, index_dtype
 from ..memory.arrays import to_device
-from ..ops.build import bounded_indices, duplicate_operator, entry_values
+from ..ops.build import bounded_indices, duplicate_operator, entry_values, is_mean
 from ..ops.cast import cast_scalar
 from ..storage.coerce import as_indices, size_for, sizes, value_type
 from .agreement import collective

@@ -13,7 +13,7 @@ from semiring import Matrix
 
 from ..dtypes import FP64, lookup
 from ..exceptions import DuplicateIndex, InvalidFormat, NotSupported
-from ..facade.means import is_mean, mean_of
+from ..facade.operand import mean_of
 from ..io.edge_dialect import BOM
 from ..io.edge_layouts import EdgeLayout, edge_layout, is_large_id, is_text_id
 from ..io.edge_lists import Ids, check_rows, check_two_sets, in_proportion, labels_of, weights_as
@@ -27,7 +27,7 @@ from ..io.triples import TRUE
 from ..io.triples import Triples as FileTriples
 from ..labels import number_columns
 from ..memory.arrays import to_device
-from ..ops.build import duplicate_operator
+from ..ops.build import duplicate_operator, is_mean
 from .grid import Grid
 from .routing import Triples, routed
 from .text_shares import Share, head_of, share_of

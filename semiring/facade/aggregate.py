@@ -132,9 +132,7 @@ def _equal_to(v: Vector, a: Matrix) -> Matrix:
 
     Any other elements may be added, and a full vector costs one pass over the entries.
     """
-    from .vector import Vector
-
-    full = Vector.full(cast_scalar(0, v.dtype), v.size, device=v.device).ewise_add(v, "second")
+    full: Vector = v._vector_class.full(cast_scalar(0, v.dtype), v.size, device=v.device).ewise_add(v, "second")
     return full.ewise_mult(a, "eq")
 
 
@@ -244,9 +242,7 @@ def _found(x: Any, aggregator: Any) -> Any:
         values, places = locate_by(Groups(x.store, Index(1, x.size, 0, 0), None), aggregator.at == "max")
         return element(values if aggregator.gives == "value" else places, 0)
     if aggregator.at == "mode":
-        from .vector import Vector
-
-        return _modes(Vector.from_dense(x.to_coo(index_dtype=None)[-1]).reshape(1, x.nvals)).get(0)
+        return _modes(x._vector_class.from_dense(x.to_coo(index_dtype=None)[-1]).reshape(1, x.nvals)).get(0)
     if aggregator.at in ("min", "max"):
         extreme = reduced(x, aggregator.at)._read()
         if extreme is None or aggregator.gives == "value":

@@ -18,21 +18,7 @@ from ..ops.write import Plan, Write
 from ..record_types import plain
 from ..storage.coerce import sizes
 from ..storage.index import pair, position, positions
-from . import (
-    concatenation,
-    display,
-    frames,
-    groups,
-    iteration,
-    matrix_arrays,
-    matrix_conversions,
-    matrix_dense,
-    matrix_edges,
-    matrix_hypersparse,
-    matrix_reductions,
-    plots,
-    rowwise,
-)
+from . import concatenation, display, edges, entries, matrix_arrays, matrix_conversions, reductions, rowwise
 from .matrix_operations import MatrixOperations
 from .operand import Integer, Several, as_records, device_for, dimensions, is_empty, is_scalar, scalar
 from .vector import Vector, check_element, index_value
@@ -100,34 +86,34 @@ class Matrix(MatrixOperations):
 
     from_csr = classmethod(matrix_arrays.from_csr)
     from_csc = classmethod(matrix_arrays.from_csc)
-    from_dcsr = classmethod(matrix_hypersparse.from_dcsr)
-    from_dcsc = classmethod(matrix_hypersparse.from_dcsc)
+    from_dcsr = classmethod(matrix_arrays.from_dcsr)
+    from_dcsc = classmethod(matrix_arrays.from_dcsc)
     from_coo = classmethod(matrix_arrays.from_coo)
-    from_dense = classmethod(matrix_dense.from_dense)
+    from_dense = classmethod(matrix_arrays.from_dense)
     from_scalar = classmethod(matrix_arrays.from_scalar)
     identity = classmethod(matrix_arrays.identity)
     build = matrix_arrays.build
     to_csr = matrix_arrays.to_csr
     to_csc = matrix_arrays.to_csc
-    to_dcsr = matrix_hypersparse.to_dcsr
-    to_dcsc = matrix_hypersparse.to_dcsc
+    to_dcsr = matrix_arrays.to_dcsr
+    to_dcsc = matrix_arrays.to_dcsc
     to_coo = matrix_arrays.to_coo
-    to_dense = matrix_dense.to_dense
-    __dlpack__ = matrix_dense.dlpack
-    __dlpack_device__ = matrix_dense.dlpack_device
+    to_dense = matrix_arrays.to_dense
+    __dlpack__ = matrix_arrays.dlpack
+    __dlpack_device__ = matrix_arrays.dlpack_device
 
-    from_edgelist = classmethod(matrix_edges.from_edgelist)
-    from_dicts = classmethod(matrix_edges.from_dicts)
-    to_edgelist = matrix_edges.to_edgelist
-    to_dicts = matrix_edges.to_dicts
-    to_pandas = frames.to_pandas
-    to_polars = frames.to_polars
-    to_arrow = frames.to_arrow
-    items = iteration.items
-    iter_rows = iteration.iter_rows
-    iter_columns = iteration.iter_columns
-    spy = plots.spy
-    draw = plots.draw
+    from_edgelist = classmethod(edges.from_edgelist)
+    from_dicts = classmethod(edges.from_dicts)
+    to_edgelist = edges.to_edgelist
+    to_dicts = edges.to_dicts
+    to_pandas = entries.to_pandas
+    to_polars = entries.to_polars
+    to_arrow = entries.to_arrow
+    items = entries.items
+    iter_rows = entries.iter_rows
+    iter_columns = entries.iter_columns
+    spy = display.spy
+    draw = display.draw
 
     # -- conversions -------------------------------------------------------------------------------------
 
@@ -146,17 +132,17 @@ class Matrix(MatrixOperations):
 
     # -- reductions --------------------------------------------------------------------------------------
 
-    reduce_rowwise = matrix_reductions.reduce_rowwise
-    reduce_columnwise = matrix_reductions.reduce_columnwise
-    reduce_scalar = matrix_reductions.reduce_scalar
+    reduce_rowwise = reductions.reduce_rowwise
+    reduce_columnwise = reductions.reduce_columnwise
+    reduce_scalar = reductions.reduce_scalar
 
     # -- the entries of each row in order ----------------------------------------------------------------
 
     scan = rowwise.scan
     sort = rowwise.sort
     selectk = rowwise.selectk
-    minloc = groups.minloc
-    maxloc = groups.maxloc
+    minloc = reductions.minloc
+    maxloc = reductions.maxloc
 
     # -- properties and elements -------------------------------------------------------------------------
 
@@ -398,6 +384,7 @@ class Matrix(MatrixOperations):
 
 
 MatrixOperations._matrix_class = Vector._matrix_class = Matrix
+MaskView._made = Matrix, Vector
 
 # (One row, one column) -> the conversion of a vector to that region.
 _LINES = {(True, False): row_matrix, (False, True): column_matrix}

@@ -23,9 +23,8 @@ from ..ops import reshape
 from ..storage import compression
 from ..storage.coerce import extent, sizes
 from ..storage.memory_plan import moved
-from . import matrix_hypersparse
-from .operand import is_empty, is_scalar, scalar
-from .values import labeled, pickled_type
+from . import matrix_arrays
+from .operand import is_empty, is_scalar, labeled, pickled_type, scalar
 from .vector import Vector
 from .writing import MaskView, as_mask
 
@@ -296,7 +295,7 @@ def pickled(self: Matrix) -> Any:
     if isinstance(held.pattern, HyperPattern):
         listed = tuple(to_host(getattr(store.pattern, part)) for part in HyperPattern.ARRAYS)
         about = pickled_type(store.dtype), store.shape, self.name, held.placement
-        return labeled(self, matrix_hypersparse.restored, (type(self), listed, values, *about))
+        return labeled(self, matrix_arrays.restored, (type(self), listed, values, *about))
     arrays = to_host(store.indptr), to_host(store.indices), values
     described = pickled_type(store.dtype), store.ncols, self.name, held.pattern.codec, held.placement
     return labeled(self, _restore, (type(self), *arrays, *described))

@@ -22,7 +22,7 @@ from ..storage.coerce import extent, on_gpu, permutation
 from . import axis_labels
 from .axis_labels import LabeledMatrix
 from .chain import linked
-from .infix import Infix
+from .elementwise import Infix
 from .operand import Dense
 from .vector import Vector, index_value
 from .writing import Writing

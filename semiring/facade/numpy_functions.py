@@ -16,9 +16,9 @@ from ..dtypes import BOOL
 from ..exceptions import InvalidType, UnknownOperator
 from ..operators import lookup_binary
 from ..operators.lookup import lookup_unary
-from .infix import BITS, Infix, check_booleans
 from .migration_errors import instead_of
-from .operand import is_scalar
+from .operand import BITS, check_booleans, is_scalar
+from .storage_slot import Holder
 
 # A universal function -> Python's operator, and the method by which a right operand computes it.
 _OPERATORS: dict[Any, tuple[Any, str]] = {
@@ -96,9 +96,9 @@ def array_ufunc(self: Any, ufunc: Any, method: str, inputs: tuple[Any, ...], opt
 
 
 def _infix(operation: Any, reflected: str, left: Any, right: Any) -> Any:
-    if not isinstance(left, Infix):
+    if not isinstance(left, Holder):
         return getattr(right, reflected)(left) if is_scalar(left) else right._beside(left, operation, reflected=True)
-    if operation in BITS and isinstance(right, Infix):
+    if operation in BITS and isinstance(right, Holder):
         check_booleans(operation, left, right)
     method = (
         f"__{operation.__name__.strip('_')}__"  # not the operator, which calls a scalar's method for NotImplemented
@@ -111,11 +111,11 @@ def array_function(self: Any, function: Any, args: tuple[Any, ...], options: dic
     if function in _FACTS:
         return _FACTS[function](self)
     name = f"{function.__module__.replace('numpy', 'np', 1)}.{function.__name__}"
-    if function in _WRITERS or isinstance(options.get("out"), Infix):
+    if function in _WRITERS or isinstance(options.get("out"), Holder):
         raise InvalidType(f"{name} writes to no {type(self).__name__}; write {_OPTIONS['out']}")
 
     def converted(value: Any) -> Any:
-        if isinstance(value, Infix):
+        if isinstance(value, Holder):
             try:
                 return np.asarray(value)
             except TypeError as error:

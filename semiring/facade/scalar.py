@@ -19,7 +19,7 @@ from ..record_types import plain_or
 from ..symbolic import Symbolic
 from . import scalar_operations
 from .chain import Chain, with_defaults
-from .scalar_numbers import Numeric
+from .scalar_operations import Numeric
 from .writing import Target, checked_wait, parse_write
 
 

@@ -1,4 +1,4 @@
-"""Operations of Scalars: with each other, by operators, copies and comparison; `Scalar` binds them.
+"""Scalars in Python's arithmetic, and operations of Scalars: with each other, by operators, copies and comparison.
 
 A Scalar is a vector of one position: on the union of two, the present one counts where the other is missing.
 """
@@ -17,10 +17,101 @@ from ..ops.cast import cast_scalar
 from ..ops.equal import equal_records
 from ..record_types import of_value
 from .chain import Chain, WithDefaults
-from .scalar_numbers import unwrapped
 
 if TYPE_CHECKING:
     from .scalar import Scalar
+
+
+class Numeric:
+    """Arithmetic and order of a Scalar, by its value."""
+
+    __slots__ = ()
+
+    _dtype: np.dtype[Any]
+
+    def _unwrapped(self) -> Any:
+        """Return the value; EmptyObject if there is none."""
+        raise NotImplementedError
+
+    def _partner(self, other: Any) -> Any:
+        """Return the other operand; a Python integer that does not fit in this type gets a type that holds it."""
+        value = unwrapped(other)
+        if isinstance(value, bool) or not isinstance(value, int) or self._dtype.kind not in "iu":
+            return value
+        low, high = dtypes.limits(self._dtype)
+        return value if int(low) <= value <= int(high) else scalar_dtype(value, self._dtype).type(value)
+
+    def __add__(self, other: Any) -> Any:
+        return self._unwrapped() + self._partner(other)
+
+    def __radd__(self, other: Any) -> Any:
+        return self._partner(other) + self._unwrapped()
+
+    def __sub__(self, other: Any) -> Any:
+        return self._unwrapped() - self._partner(other)
+
+    def __rsub__(self, other: Any) -> Any:
+        return self._partner(other) - self._unwrapped()
+
+    def __mul__(self, other: Any) -> Any:
+        return self._unwrapped() * self._partner(other)
+
+    def __rmul__(self, other: Any) -> Any:
+        return self._partner(other) * self._unwrapped()
+
+    def __truediv__(self, other: Any) -> Any:
+        return self._unwrapped() / self._partner(other)
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return self._partner(other) / self._unwrapped()
+
+    def __floordiv__(self, other: Any) -> Any:
+        return self._unwrapped() // self._partner(other)
+
+    def __rfloordiv__(self, other: Any) -> Any:
+        return self._partner(other) // self._unwrapped()
+
+    def __mod__(self, other: Any) -> Any:
+        return self._unwrapped() % self._partner(other)
+
+    def __rmod__(self, other: Any) -> Any:
+        return self._partner(other) % self._unwrapped()
+
+    def __divmod__(self, other: Any) -> tuple[Any, Any]:
+        return self // other, self % other
+
+    def __rdivmod__(self, other: Any) -> tuple[Any, Any]:
+        return other // self, other % self
+
+    def __pow__(self, other: Any) -> Any:
+        return self._unwrapped() ** self._partner(other)
+
+    def __rpow__(self, other: Any) -> Any:
+        return self._partner(other) ** self._unwrapped()
+
+    def __lt__(self, other: Any) -> Any:
+        return self._unwrapped() < unwrapped(other)
+
+    def __le__(self, other: Any) -> Any:
+        return self._unwrapped() <= unwrapped(other)
+
+    def __gt__(self, other: Any) -> Any:
+        return self._unwrapped() > unwrapped(other)
+
+    def __ge__(self, other: Any) -> Any:
+        return self._unwrapped() >= unwrapped(other)
+
+    def __neg__(self) -> Any:
+        return -self._unwrapped()
+
+    def __abs__(self) -> Any:
+        return abs(self._unwrapped())
+
+
+def unwrapped(value: Any) -> Any:
+    """Return the value of a Scalar (EmptyObject if there is none), anything else unchanged."""
+    return value._unwrapped() if isinstance(value, Numeric) else value
+
 
 # What a Scalar is compared with, besides other Scalars and None.
 _COMPARED = (int, float, complex, np.generic, np.ndarray)

@@ -18,11 +18,11 @@ from ..record_types import plain_or
 from ..storage.coerce import extent, sizes
 from ..storage.index import position, positions
 from ..symbolic import Symbolic
-from . import concatenation, display, exports, frames, groups, iteration, rowwise, vector_arrays, vector_operations
+from . import concatenation, display, entries, reductions, rowwise, vector_arrays, vector_operations
 from .axis_labels import known, located, taken
 from .base import Sparse
 from .chain import link, linked
-from .infix import Infix
+from .elementwise import Infix
 from .operand import Dense, Integer, Several, as_records, device_for, dimensions, is_empty, is_scalar, scalar
 from .scalar import Scalar
 from .writing import MaskView, Writing
@@ -88,15 +88,15 @@ class Vector(Infix):
     from_dict = classmethod(vector_arrays.from_dict)
     from_pairs = classmethod(vector_arrays.from_pairs)
     build = vector_arrays.build
-    to_coo = exports.to_coo
+    to_coo = vector_arrays.to_coo
     to_dense = vector_arrays.to_dense
-    to_dict = exports.to_dict
+    to_dict = vector_arrays.to_dict
     __dlpack__ = vector_arrays.dlpack
     __dlpack_device__ = vector_arrays.dlpack_device
-    items = iteration.vector_items
-    to_pandas = frames.to_pandas
-    to_polars = frames.to_polars
-    to_arrow = frames.to_arrow
+    items = entries.vector_items
+    to_pandas = entries.to_pandas
+    to_polars = entries.to_polars
+    to_arrow = entries.to_arrow
     __reduce__ = vector_arrays.pickled
 
     # -- operations: functions of `vector_operations`, and of modules that Matrix shares -------------------
@@ -112,9 +112,9 @@ class Vector(Infix):
     scan = rowwise.scan_vector
     sort = rowwise.sort_vector
     selectk = rowwise.selectk_vector
-    reduce_by = groups.reduce_by
-    minloc_by = groups.minloc_by
-    maxloc_by = groups.maxloc_by
+    reduce_by = reductions.reduce_by
+    minloc_by = reductions.minloc_by
+    maxloc_by = reductions.maxloc_by
 
     # -- looking -----------------------------------------------------------------------------------------
 

@@ -16,19 +16,33 @@ from ..formats.vectors import SingleEntry
 from ..memory.allocation import allocating, require
 from ..memory.arrays import as_type, to_device, to_host
 from ..ops import reshape
-from ..ops.build import build_vector
+from ..ops.build import build_vector, is_mean
 from ..ops.cast import cast_scalar
 from ..ops.convert import index_list
 from ..record_types import shown
 from ..storage.coerce import as_indices, extent, size_for, sizes, value_type
 from ..symbolic import Symbolic
 from .display import counted
-from .means import check_mean_fits, is_mean, mean_of
-from .operand import device_for, exported, is_scalar, scalar
-from .values import as_values, dense_dtype, differs, labeled, one_value, pickled_type
+from .operand import (
+    as_values,
+    check_mean_fits,
+    dense_dtype,
+    device_for,
+    differs,
+    exported,
+    exported_indices,
+    exported_values,
+    is_scalar,
+    labeled,
+    mean_of,
+    one_value,
+    pickled_type,
+    scalar,
+)
 
 if TYPE_CHECKING:
     from .vector import Vector
+
 
 V = TypeVar("V", bound="Vector")
 _NUMBERS = frozenset((bool, int, float))
@@ -446,3 +460,60 @@ def _constructor(kind: str, value: Any) -> str:
         if how and not how.endswith("from_dense")
         else f"{kind}.from_dense, or {kind}.from_coo for indices and values"
     )
+
+
+def to_coo(
+    self: Vector,
+    dtype: Any = None,
+    *,
+    index_dtype: Any = np.int64,
+    device: str | None = None,
+    indices: bool = True,
+    values: bool = True,
+    sort: bool = True,
+) -> tuple[Any, Any]:
+    """(indices, values), ascending.
+
+    Parameters
+    ----------
+    dtype : type of the values; None: unchanged
+    indices, values : False: None in place of that array
+    sort : accepted for programs of python-graphblas; the entries are ascending either way
+    index_dtype : type of the indices.  None: as they are stored, int32 below 2**31 positions, without a copy;
+        arithmetic on them, such as ``i * n + j``, then wraps at 2**31.
+    device : ``"cpu"`` returns NumPy arrays, ``"cuda"`` CuPy arrays; None: those of the vector's device
+
+    Raises
+    ------
+    InvalidValue
+        If the type cannot hold the last position.
+    DomainMismatch, OutOfMemory
+
+    Notes
+    -----
+    Arrays of this vector's device, which it may share: NumPy arrays are read-only, CuPy arrays must not be written
+    to.  Cost O(nvals) and 8 bytes an entry for int64 indices, with ``index_dtype=None`` O(1); O(size) for a bitmap,
+    and O(nvals) for one value that all share.  Synchronizes on the GPU for a bitmap.
+
+    Examples
+    --------
+    >>> indices, values = Vector.from_coo([3, 0], [5, 6]).to_coo()
+    >>> indices.tolist(), values.tolist()
+    ([0, 3], [6, 5])
+    """
+    entries = index_list(whole_of(self.store))
+    places = exported_indices("to_coo", entries.indices, entries.size, index_dtype) if indices else None
+    listed = exported_values("to_coo", entries, dtype, device) if values else None
+    return None if places is None else exported(places, device), listed
+
+
+def to_dict(self: Vector) -> dict[int, Any]:
+    """{index: value} of all entries, as Python numbers.  Synchronizes on the GPU.
+
+    Examples
+    --------
+    >>> Vector.from_coo([3, 0], [5, 6]).to_dict()
+    {0: 6, 3: 5}
+    """
+    indices, values = self.to_coo(index_dtype=None)
+    return dict(zip(to_host(indices).tolist(), to_host(values).tolist(), strict=True))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Generic, NoReturn, TypedDict, TypeVar, cast
+from typing import Any, ClassVar, Generic, NoReturn, TypedDict, TypeVar, cast
 
 from .. import dtypes, operators
 from ..engines.requests.operands import Mask
@@ -82,6 +82,8 @@ class MaskView(_NoValue):
     """
 
     __slots__ = ("__weakref__", "_mask")
+    # The classes of a Matrix and a Vector that are made of a mask: `matrix` sets them.
+    _made: ClassVar[tuple[type[Any], type[Any]]]
     _hint = "use A.nvals for whether there are entries, A.apply('one').isequal(B.apply('one')) for equal structures"
 
     def __init__(self, mask: Mask) -> None:
@@ -106,10 +108,7 @@ class MaskView(_NoValue):
 
     def _classes(self) -> tuple[type[Any], type[Any]]:
         """Return the classes of a Matrix and a Vector that are made of a mask."""
-        from .matrix import Matrix
-        from .vector import Vector
-
-        return Matrix, Vector
+        return self._made
 
     def new(self, dtype: Any = bool, *, complement: bool = False, mask: Any = None, name: str | None = None) -> Any:
         """Return a Matrix or Vector with true at the positions that the mask admits.
@@ -289,9 +288,7 @@ class Target(_NoValue, Generic[T]):
 
     def __delitem__(self, key: Any) -> None:
         """Delete the entries of a region, where the mask admits: ``del C(mask)[I, J]``."""
-        from .scalar import Scalar
-
-        self[key] << Scalar(bool)
+        self[key] << self._object._scalar_class(bool)
 
     def __call__(self, *_: Any, **__: Any) -> NoReturn:
         """Raise InvalidType: the parts of a write are given once.
@@ -308,27 +305,6 @@ class Target(_NoValue, Generic[T]):
 
     def __repr__(self) -> str:
         return f"<left side of <<: a {type(self._object).__name__}; nothing is written until a value follows>"
-
-
-class TargetOfPart(Target[T]):
-    """``C(input_mask=M.S)``: what is written must be a part of an object, taken from the entries that M admits."""
-
-    __slots__ = ("_input_mask",)
-
-    def __init__(self, target: T, write: Write, input_mask: Any) -> None:
-        if write.mask is not None:
-            raise InvalidType("give mask= or input_mask=, not both")
-        super().__init__(target, write)
-        self._input_mask = MaskView(as_mask(input_mask))
-
-    def __lshift__(self, value: Any) -> T:
-        from .input_mask import extracted_under
-
-        return super().__lshift__(extracted_under(value, self._input_mask))
-
-    def __getitem__(self, key: Any) -> Target[T]:
-        """Raise InvalidType: the source has the mask, and the target none."""
-        raise InvalidType("input_mask= is for a part of another object: C(input_mask=M.S) << A[I, J]")
 
 
 def checked_wait(how: str) -> None:

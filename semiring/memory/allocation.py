@@ -32,6 +32,7 @@ _NOT_REPORTED = frozenset(
     {
         "__call__",
         "__lshift__",
+        "__getattr__",
         "__init_subclass__",
         "shape",
         "nrows",

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from semiring import Matrix, Vector, agg
-from semiring.facade import iteration
+from semiring.facade import entries
 
 
 @pytest.fixture
@@ -20,7 +20,7 @@ def A() -> Matrix:
 @pytest.mark.parametrize("chunk", [1, 3, 100])
 def test_entries(A: Matrix, chunk: int) -> None:
     expected = {(0, 1): 2, (0, 3): 3, (2, 0): 5, (3, 3): 7}
-    with mock.patch.object(iteration, "_CHUNK", chunk):
+    with mock.patch.object(entries, "_CHUNK", chunk):
         assert dict(A.items()) == expected
         assert dict(A.T.items()) == {(j, i): x for (i, j), x in expected.items()}
         assert list(A[0, :].items()) == [(1, 2), (3, 3)]

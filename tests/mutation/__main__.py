@@ -19,7 +19,7 @@ MODULES = (
     "semiring/algorithms",
     "semiring/facade/writing.py",
     "semiring/facade/elementwise.py",
-    "semiring/facade/infix.py",
+    "semiring/facade/elementwise.py",
 )
 
 
