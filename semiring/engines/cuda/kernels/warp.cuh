@@ -37,72 +37,34 @@ DEVICE T value_at(const T* values, T iso, i64 p) {
 
 // --- warps: every lane of the warp must call --------------------------------------------------------------
 
+// `value` after move(word) of each of its words of up to 8 bytes.
+template <class T, class F>
+DEVICE T by_words(T value, F move) {
+    constexpr int LOWEST_BIT = int(sizeof(T)) & -int(sizeof(T)), BYTES = LOWEST_BIT < 8 ? LOWEST_BIT : 8;
+    unsigned_of<BYTES> words[sizeof(T) / BYTES];
+    memcpy(words, &value, sizeof(T));
+#pragma unroll
+    for (int w = 0; w < int(sizeof(T)) / BYTES; w++) {
+        words[w] = unsigned_of<BYTES>(move(choose<BYTES == 8, u64, u32>(words[w])));
+    }
+    memcpy(&value, words, sizeof(T));
+    return value;
+}
 template <class T>
 DEVICE T shuffle_xor(T value, int mask) {
-    typedef unsigned_of<sizeof(T)> U;
-    typedef choose<sizeof(T) == 8, u64, u32> W;
-    return from_bits<T>(U(__shfl_xor_sync(FULL_WARP, W(from_bits<U>(value)), mask)));
+    return by_words(value, [=](auto word) { return __shfl_xor_sync(FULL_WARP, word, mask); });
 }
 template <class T>
 DEVICE T shuffle_down(T value, int delta) {
-    typedef unsigned_of<sizeof(T)> U;
-    typedef choose<sizeof(T) == 8, u64, u32> W;
-    return from_bits<T>(U(__shfl_down_sync(FULL_WARP, W(from_bits<U>(value)), delta)));
+    return by_words(value, [=](auto word) { return __shfl_down_sync(FULL_WARP, word, delta); });
 }
 template <class T>
 DEVICE T shuffle_up(T value, int delta) {
-    typedef unsigned_of<sizeof(T)> U;
-    typedef choose<sizeof(T) == 8, u64, u32> W;
-    return from_bits<T>(U(__shfl_up_sync(FULL_WARP, W(from_bits<U>(value)), delta)));
+    return by_words(value, [=](auto word) { return __shfl_up_sync(FULL_WARP, word, delta); });
 }
 template <class T>
 DEVICE T shuffle(T value, int lane) {
-    typedef unsigned_of<sizeof(T)> U;
-    typedef choose<sizeof(T) == 8, u64, u32> W;
-    return from_bits<T>(U(__shfl_sync(FULL_WARP, W(from_bits<U>(value)), lane)));
-}
-// A complex number is two values.
-template <class T>
-DEVICE Complex<T> shuffle_xor(Complex<T> z, int mask) {
-    return Complex<T>(shuffle_xor(z.re, mask), shuffle_xor(z.im, mask));
-}
-template <class T>
-DEVICE Complex<T> shuffle_down(Complex<T> z, int delta) {
-    return Complex<T>(shuffle_down(z.re, delta), shuffle_down(z.im, delta));
-}
-template <class T>
-DEVICE Complex<T> shuffle_up(Complex<T> z, int delta) {
-    return Complex<T>(shuffle_up(z.re, delta), shuffle_up(z.im, delta));
-}
-template <class T>
-DEVICE Complex<T> shuffle(Complex<T> z, int lane) {
-    return Complex<T>(shuffle(z.re, lane), shuffle(z.im, lane));
-}
-
-// A record is several words.
-template <int BYTES>
-DEVICE Record<BYTES> shuffle_xor(Record<BYTES> record, int mask) {
-#pragma unroll
-    for (int w = 0; w < Record<BYTES>::WORDS; w++) record.words[w] = shuffle_xor(record.words[w], mask);
-    return record;
-}
-template <int BYTES>
-DEVICE Record<BYTES> shuffle_down(Record<BYTES> record, int delta) {
-#pragma unroll
-    for (int w = 0; w < Record<BYTES>::WORDS; w++) record.words[w] = shuffle_down(record.words[w], delta);
-    return record;
-}
-template <int BYTES>
-DEVICE Record<BYTES> shuffle_up(Record<BYTES> record, int delta) {
-#pragma unroll
-    for (int w = 0; w < Record<BYTES>::WORDS; w++) record.words[w] = shuffle_up(record.words[w], delta);
-    return record;
-}
-template <int BYTES>
-DEVICE Record<BYTES> shuffle(Record<BYTES> record, int lane) {
-#pragma unroll
-    for (int w = 0; w < Record<BYTES>::WORDS; w++) record.words[w] = shuffle(record.words[w], lane);
-    return record;
+    return by_words(value, [=](auto word) { return __shfl_sync(FULL_WARP, word, lane); });
 }
 
 // A value and whether it is present.  A lane without a value does not contribute, so no identity is needed.
