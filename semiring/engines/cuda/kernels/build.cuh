@@ -22,13 +22,10 @@ extern "C" __global__ void build_row_keys(i64 n, const MAJOR* indptr, i64 nrows,
 // marks = the first element of each run of equal keys; minor[p] = the minor index of key p.
 extern "C" __global__ void build_heads(i64 n, const KEY* keys, int bits, u32* marks, MINOR* minor) {
     const u64 mask = bits == 64 ? ~u64(0) : (u64(1) << bits) - 1;
-    for (i64 w = warp_id(); 32 * w < n; w += warp_count()) {
-        const i64 p = 32 * w + lane_id();
-        const bool head = p < n && (p == 0 || keys[p] != keys[p - 1]);
-        if (p < n) minor[p] = MINOR(u64(keys[p]) & mask);
-        const u32 word = __ballot_sync(FULL_WARP, head);
-        if (lane_id() == 0) marks[w] = word;
-    }
+    write_bits(n, marks, [=](i64 p) {
+        minor[p] = MINOR(u64(keys[p]) & mask);
+        return p == 0 || keys[p] != keys[p - 1];
+    });
 }
 
 // *repeated = the smallest key that occurs twice; all bits are set before.

@@ -10,6 +10,5 @@ extern "C" __global__ void covered_columns(const J* indices, i64 nvals, u32* wor
 extern "C" __global__ void covered_missing(const u32* columns, const u32* words, i64 word_count, u64* missing) {
     i64 mine = 0;
     for (i64 w = thread_id(); w < word_count; w += thread_count()) mine += __popc(columns[w] & ~words[w]);
-    const i64 total = block_sum(mine);
-    if (threadIdx.x == 0 && total != 0) atomicAdd(missing, u64(total));
+    add_count(missing, mine);
 }

@@ -38,13 +38,12 @@ DEVICE void decode_edges(const Columns& columns, Stage& stage, i64 passed, i64 g
             ColumnCursor cursor(columns, row_start, p);
             for (i64 edge = begin; edge < stop; edge++, cursor.next()) stage.column[edge - group] = J(cursor.column());
         }
-        for (u32 rows = __ballot_sync(FULL_WARP, longer); rows; rows &= rows - 1) {
-            const int lane = __ffs(int(rows)) - 1;
-            const i64 piece = shuffle(begin, lane), entry = shuffle(p, lane);
-            WarpColumns walk(columns, shuffle(row_start, lane), entry, entry + (shuffle(stop, lane) - piece));
+        for_long_rows(longer, begin, stop, [&](int lane, i64 piece, i64 piece_end) {
+            const i64 entry = shuffle(p, lane);
+            WarpColumns walk(columns, shuffle(row_start, lane), entry, entry + (piece_end - piece));
             while (walk.next()) {
                 if (walk.inside) stage.column[walk.p - entry + piece - group] = J(walk.column);
             }
-        }
+        });
     }
 }

@@ -139,9 +139,3 @@ DEVICE void for_each_quad(i64 n, L fetch, F use) {
         use(p, quad_length<STEP>(p, n), now);
     }
 }
-
-// *count += the sum of `mine` over the block.  Every thread of the block calls.
-DEVICE void add_count(i64* count, i64 mine) {
-    mine = block_sum(mine);
-    if (threadIdx.x == 0 && mine != 0) atomicAdd(reinterpret_cast<u64*>(count), u64(mine));
-}

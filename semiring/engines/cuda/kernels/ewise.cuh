@@ -19,11 +19,8 @@ DEVICE Z only_b(B b, ALPHA alpha, i64 i, i64 j) {
 extern "C" __global__ void ewise_dense(i64 size, const u32* a_words, const A* a_values, A a_iso,
                                        const u32* b_words, const B* b_values, B b_iso, ALPHA alpha, BETA beta,
                                        u32* out_words, Z* out_values, i64* count) {
-    i64 written = 0;
-    for (i64 w = warp_id(); 32 * w < size; w += warp_count()) {
-        const i64 p = 32 * w + lane_id();
-        const bool in_a = p < size && is_present(a_words, p);
-        const bool in_b = p < size && is_present(b_words, p);
+    add_count(count, write_bits(size, out_words, [=](i64 p) {
+        const bool in_a = is_present(a_words, p), in_b = is_present(b_words, p);
         const bool hit = MODE == INTERSECT ? in_a && in_b : in_a || in_b;
         if (hit && out_values != nullptr) {
             A a = a_iso;
@@ -33,15 +30,8 @@ extern "C" __global__ void ewise_dense(i64 size, const u32* a_words, const A* a_
             if (in_a && in_b) out_values[p] = combine(a, b, p, 0, p, 0);
             else out_values[p] = in_a ? only_a(a, beta, p, 0) : only_b(b, alpha, p, 0);
         }
-        if (out_words != nullptr) {
-            const u32 word = __ballot_sync(FULL_WARP, hit);
-            if (lane_id() == 0) {
-                out_words[w] = word;
-                written += __popc(word);
-            }
-        }
-    }
-    if (count != nullptr) add_count(count, written);
+        return hit;
+    }));
 }
 
 // bounds[2 t] = the row ends before step t * MERGE_PATH; bounds[2 t + 1] = twice the entries of A before it, plus 1 if the

@@ -6,24 +6,12 @@
 // V is an unsigned integer of the size of the values, which are only moved.
 extern "C" __global__ void extract_vector(i64 n, const X* index, i64 start, i64 step, const u32* words,
                                           const V* values, u32* out_words, V* out_values, i64* count) {
-    i64 found = 0;
-    for (i64 w = warp_id(); 32 * w < n; w += warp_count()) {
-        const i64 p = 32 * w + lane_id();
-        bool hit = p < n;
-        if (hit) {
-            const i64 i = index_at(index, start, step, p);
-            hit = is_present(words, i);
-            if (hit && out_values != nullptr) out_values[p] = values[i];
-        }
-        if (out_words != nullptr) {
-            const u32 word = __ballot_sync(FULL_WARP, hit);
-            if (lane_id() == 0) {
-                out_words[w] = word;
-                found += __popc(word);
-            }
-        }
-    }
-    if (count != nullptr) add_count(count, found);
+    add_count(count, write_bits(n, out_words, [=](i64 p) {
+        const i64 i = index_at(index, start, step, p);
+        const bool hit = is_present(words, i);
+        if (hit && out_values != nullptr) out_values[p] = values[i];
+        return hit;
+    }));
 }
 
 // Columns by a sorted list of (column, its position in the result): copies[e] = the number of copies of entry e.

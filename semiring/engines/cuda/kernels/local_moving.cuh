@@ -26,25 +26,21 @@ extern "C" __global__ void moving_choose(i64 n, const bool* active, i64 key, i64
 // Moves the rows whose wanted group differs, with their masses; afterwards votes(i): whether row i has moved.
 extern "C" __global__ void moving_commit(i64 n, const L* wanted, const f64* mass, L* labels, f64* totals, bool* votes,
                                          u64* moves) {
-    for (i64 first = thread_id() - lane_id(); first < n; first += thread_count()) {
-        const i64 i = first + lane_id();
-        bool moved = false;
-        if (i < n && votes[i]) {
-            const L old = labels[i], group = wanted[i];
-            moved = old != group;
-            if (moved) {
-                if constexpr (SCORED) {
-                    if (is_group(old, n)) atomicAdd(totals + old, -mass[i]);
-                    atomicAdd(totals + group, mass[i]);
-                }
-                labels[i] = group;
-            } else {
-                votes[i] = false;
-            }
+    i64 moved = 0;
+#pragma unroll 1
+    for (i64 i = thread_id(); i < n; i += thread_count()) {
+        if (!votes[i]) continue;
+        const L old = labels[i], group = wanted[i];
+        votes[i] = old != group;
+        if (old == group) continue;
+        if constexpr (SCORED) {
+            if (is_group(old, n)) atomicAdd(totals + old, -mass[i]);
+            atomicAdd(totals + group, mass[i]);
         }
-        const u32 many = __popc(__ballot_sync(FULL_WARP, moved));
-        if (lane_id() == 0 && many != 0) atomicAdd(moves, u64(many));
+        labels[i] = group;
+        moved++;
     }
+    add_count(moves, moved);
 }
 
 DEVICE void mark(const I* indices, i64 begin, i64 end, i64 step, L label, const L* labels, bool* following) {
@@ -60,10 +56,10 @@ extern "C" __global__ void moving_mark(i64 n, const P* indptr, const I* indices,
     for (i64 first = thread_id() - lane_id(); first < n; first += thread_count()) {
         const i64 i = first + lane_id();
         const bool mine = i < n && moved[i] && i64(indptr[i + 1]) - i64(indptr[i]) <= LONG;
-        for (u32 left = __ballot_sync(FULL_WARP, mine); left != 0; left &= left - 1) {
-            const i64 row = first + __ffs(left) - 1;
+        for_each_lane(mine, [&](int lane) {
+            const i64 row = first + lane;
             mark(indices, i64(indptr[row]) + lane_id(), i64(indptr[row + 1]), 32, labels[row], labels, following);
-        }
+        });
     }
 }
 // The same for longer rows: `slices` blocks each.

@@ -78,21 +78,11 @@ extern "C" __global__ void locate_groups(i64 n, const u32* words, const L* list,
 // Writes presence, the winning values and their indices.
 extern "C" __global__ void locate_groups_write(i64 size, const L* list, const A* values, const u64* best,
                                                u32* out_words, A* out, i64* places, i64* count) {
-    i64 present = 0;
-    for (i64 w = warp_id(); 32 * w < size; w += warp_count()) {
-        const i64 g = 32 * w + lane_id();
-        const u64 winner = g < size ? best[g] : NO_BID;
-        const bool hit = winner != NO_BID;
-        if (hit) {
-            const i64 k = place_of(winner);
-            if (out != nullptr) out[g] = values[k];
-            places[g] = list == nullptr ? k : i64(list[k]);
-        }
-        const u32 word = __ballot_sync(FULL_WARP, hit);
-        if (lane_id() == 0) {
-            out_words[w] = word;
-            present += __popc(word);
-        }
-    }
-    add_count(count, present);
+    add_count(count, write_bits(size, out_words, [=](i64 g) {
+        if (best[g] == NO_BID) return false;
+        const i64 k = place_of(best[g]);
+        if (out != nullptr) out[g] = values[k];
+        places[g] = list == nullptr ? k : i64(list[k]);
+        return true;
+    }));
 }

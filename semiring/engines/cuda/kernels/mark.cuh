@@ -41,12 +41,8 @@ DEVICE void mark_entries(i64 n, const u32* present, EntryIndices<P, I> entries, 
                 if constexpr (FORM == LIST) i = i64(entries.indices[p]);
                 kept = admit(p, i, entries.column(p));
             }
-            const u32 word = __ballot_sync(FULL_WARP, kept);
-            if (lane_id() == 0) {
-                out[base >> 5] = word;
-                marked += __popc(word);
-            }
+            marked += write_word(out, base >> 5, __ballot_sync(FULL_WARP, kept));
         }
     }
-    if (count != nullptr) add_count(count, marked);
+    add_count(count, marked);
 }

@@ -37,9 +37,8 @@ extern "C" __global__ void mxm_bins(i64 nrows, const AP* a_indptr, const AI* a_i
                 sum += i64(b_indptr[k + 1]) - i64(b_indptr[k]);
             }
         }
-        for (u32 pending = __ballot_sync(FULL_WARP, shared); pending; pending &= pending - 1) {
-            const int lane = __ffs(int(pending)) - 1;
-            const i64 from = shuffle(begin, lane), length = shuffle(end, lane) - from;
+        for_long_rows(shared, begin, end, [&](int lane, i64 from, i64 row_end) {
+            const i64 length = row_end - from;
             const i64 counted = length < COUNTED ? length : COUNTED;
             i64 mine = 0;
 #pragma unroll 4
@@ -51,7 +50,7 @@ extern "C" __global__ void mxm_bins(i64 nrows, const AP* a_indptr, const AI* a_i
             mine = warp_sum(mine);
             if (length > COUNTED) mine = i64(f64(mine) / f64(counted) * f64(length));
             if (lane_id() == lane) sum = mine;
-        }
+        });
         if (i >= nrows) continue;
         const bool guessed = end - begin > COUNTED;
         const u32 size = guessed || sum > i64(MOST) ? MOST : u32(sum);
@@ -86,11 +85,7 @@ extern "C" __global__ void mxm_bins_list(i64 nrows, const AP* a_indptr, const u1
         const int kind = i < nrows ? class_of(sizes[i], i64(a_indptr[i + 1]) - i64(a_indptr[i])) : 0;
 #pragma unroll
         for (int c = TABLES; c < CLASSES; c++) {
-            const u32 lanes = __ballot_sync(FULL_WARP, kind == c);
-            if (lanes == 0) continue;
-            u64 at = 0;
-            if (lane_id() == 0) at = atomicAdd(filled + c, u64(__popc(lanes)));
-            at = starts[c] + shuffle(at, 0) + __popc(lanes & lanes_below());
+            const u64 at = starts[c] + warp_append(filled + c, kind == c);
             if (kind == c) list[at] = R(i);
         }
     }

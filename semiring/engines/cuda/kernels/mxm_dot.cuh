@@ -84,13 +84,7 @@ DEVICE Maybe<OUT> dot_products(const DotProductArguments& s, const RowOfA<SLOTS>
             Maybe<Z> sum = {false, Z()};
             add_product<BITS>(s, row, sum, i, j, shuffle(mine.begin, source), shuffle(mine.end, source), sub, GROUP);
             __syncwarp();
-#pragma unroll
-            for (int delta = 1; delta < int(GROUP); delta *= 2) {
-                Maybe<Z> other;
-                other.hit = __shfl_down_sync(FULL_WARP, int(sum.hit), delta) != 0 && sub + delta < int(GROUP);
-                other.value = shuffle_down(sum.value, delta);
-                sum = join(sum, other, Add());
-            }
+            sum = group_reduce<int(GROUP)>(sum, Add());
             if (sub != 0 || !sum.hit) continue;
             if constexpr (RESULT == REDUCED) {
                 total = join(total, Maybe<OUT>{true, cast<OUT>(sum.value)}, Reduce());
@@ -124,12 +118,10 @@ DEVICE Maybe<OUT> all_products(const DotProductArguments& s, const RowOfA<SLOTS>
         const Admitted mine(s, base + lane_id(), last, row.low, row.high);
         const i64 length = mine.end - mine.begin;
         const bool alone = length >= ALONE || length > SWAP * (row.end - row.begin);
-        for (u32 left = __ballot_sync(FULL_WARP, alone); left != 0; left &= left - 1) {
-            const int source = __ffs(int(left)) - 1;
-            const i64 j = shuffle(mine.j, source);
-            add_product<BITS>(s, row, sum, i, j, shuffle(mine.begin, source), shuffle(mine.end, source), lane_id(), 32);
+        for_long_rows(alone, mine.begin, mine.end, [&](int source, i64 begin, i64 end) {
+            add_product<BITS>(s, row, sum, i, shuffle(mine.j, source), begin, end, lane_id(), 32);
             __syncwarp();
-        }
+        });
         const u32 probes = alone ? 0 : u32(length), end = warp_scan_inclusive(probes);
         __syncwarp();  // the previous entries may still be read
         spread.ends[lane_id()] = end;
@@ -288,20 +280,14 @@ extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT) mxm_dot_large(cons
 // their number.
 extern "C" __global__ void __launch_bounds__(BLOCK) mxm_dot_rows(const DotProductArguments s, u32* words, OUT* out,
                                                                  i64* count) {
-    i64 found = 0;
-    for (i64 base = i64(blockIdx.x) * BLOCK; base < s.nrows; base += i64(gridDim.x) * BLOCK) {
-        const i64 i = base + threadIdx.x;
+    add_count(count, write_bits(s.nrows, words, [&](i64 i) {
+        if (s.mask_indptr[i] == s.mask_indptr[i + 1]) return false;
         Maybe<OUT> sum = {false, OUT()};
-        if (i < s.nrows && s.mask_indptr[i] != s.mask_indptr[i + 1]) {
-            const i64 last = slot_of_segment(s, i, i64(s.mask_indptr[i + 1]) - 1);
-            for (i64 slot = slot_of_segment(s, i, i64(s.mask_indptr[i])); slot <= last; slot++) {
-                if (bit_test(s.parts, slot)) sum = join(sum, Maybe<OUT>{true, s.totals[slot]}, Reduce());
-            }
-            if (sum.hit) out[i] = sum.value;
+        const i64 last = slot_of_segment(s, i, i64(s.mask_indptr[i + 1]) - 1);
+        for (i64 slot = slot_of_segment(s, i, i64(s.mask_indptr[i])); slot <= last; slot++) {
+            if (bit_test(s.parts, slot)) sum = join(sum, Maybe<OUT>{true, s.totals[slot]}, Reduce());
         }
-        const u32 word = __ballot_sync(FULL_WARP, sum.hit);
-        if (lane_id() == 0 && i < s.nrows) words[i >> 5] = word;
-        found += sum.hit;
-    }
-    add_count(count, found);
+        if (sum.hit) out[i] = sum.value;
+        return sum.hit;
+    }));
 }

@@ -19,14 +19,13 @@ extern "C" __global__ void mxm_full_segments(const P* indptr, i64 nrows, u64* st
             long_rows[2 * slot] = i;
             long_rows[2 * slot + 1] = first;
         }
-        for (u32 left = __ballot_sync(FULL_WARP, large); left != 0; left &= left - 1) {
-            const int lane = __ffs(int(left)) - 1;
-            const i64 row_begin = shuffle(begin, lane), row_end = shuffle(end, lane), to = shuffle(first, lane);
+        for_long_rows(large, begin, end, [&](int lane, i64 row_begin, i64 row_end) {
+            const i64 to = shuffle(first, lane);
             for (i64 s = lane_id(); row_begin + s * SEGMENT < row_end; s += 32) {
                 segments[2 * (to + s)] = base + lane;
                 segments[2 * (to + s) + 1] = row_begin + s * SEGMENT;
             }
-        }
+        });
     }
 }
 
@@ -52,16 +51,11 @@ extern "C" __global__ void mxm_full_hits(const P* indptr, const I* indices, i64 
 // an entry for `share` columns or fewer, or, if it has any, whose row of the sparse matrix exceeds a segment.
 extern "C" __global__ void mxm_full_whole(const P* indptr, const BP* mask_indptr, const u32* present, i64 nrows,
                                           i64 width, i64 share, u32* words) {
-    for (i64 w = warp_id(); 32 * w < nrows; w += warp_count()) {
-        const i64 i = 32 * w + lane_id();
-        bool whole = false;
-        if (i < nrows) {
-            const i64 entries = i64(mask_indptr[i + 1]) - i64(mask_indptr[i]);
-            whole = entries > 0 && (entries * share >= width || i64(indptr[i + 1]) - i64(indptr[i]) > SEGMENT);
-        }
-        const u32 word = __ballot_sync(FULL_WARP, whole) & present[w];
-        if (lane_id() == 0) words[w] = word;
-    }
+    write_bits(nrows, words, [=](i64 i) {
+        const i64 entries = i64(mask_indptr[i + 1]) - i64(mask_indptr[i]);
+        const bool many = entries * share >= width || i64(indptr[i + 1]) - i64(indptr[i]) > SEGMENT;
+        return entries > 0 && many && bit_test(present, i);
+    });
 }
 
 // The offsets of a matrix of `width` columns whose marked rows are full, the others empty.

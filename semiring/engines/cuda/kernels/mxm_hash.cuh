@@ -109,10 +109,7 @@ struct RowTable {
             if constexpr (VALUES) {
                 if (keep) value = values[slot];
             }
-            const u32 kept = __ballot_sync(FULL_WARP, keep);
-            u32 to = 0;
-            if (lane_id() == 0 && kept != 0) to = atomicAdd(counter, u32(__popc(kept)));
-            to = shuffle(to, 0) + u32(__popc(kept & lanes_below()));
+            const u32 to = warp_append(counter, keep);
             sync();  // all slots of this round are read; none of a later one is written
             if (keep) {
                 keys[to] = key;

@@ -99,19 +99,11 @@ extern "C" __global__ void mxv_bits_columns(BITS_ARGUMENTS) {
 // Combines the parts of each output, and writes its presence bit; *count += the number of outputs that are present.
 extern "C" __global__ void mxv_bits_combine(i64 nout, i64 parts, const Z* partial, const bool* hits, u32* out_words,
                                             Z* out_values, u64* count) {
-    i64 counted = 0;
-    for (i64 w = warp_id(); 32 * w < nout; w += warp_count()) {
-        const i64 o = 32 * w + lane_id();
+    add_count(count, write_bits(nout, out_words, [=](i64 o) {
         Maybe<Z> sum = {false, Z()};
-        for (i64 part = 0; o < nout && part < parts; part++)
+        for (i64 part = 0; part < parts; part++)
             sum = join(sum, Maybe<Z>{hits[part * nout + o], partial[part * nout + o]}, Add());
         if (sum.hit) out_values[o] = sum.value;
-        const u32 word = __ballot_sync(FULL_WARP, sum.hit);
-        if (lane_id() == 0) {
-            out_words[w] = word;
-            counted += __popc(word);
-        }
-    }
-    counted = block_sum(counted);
-    if (threadIdx.x == 0 && counted != 0) atomicAdd(count, u64(counted));
+        return sum.hit;
+    }));
 }

@@ -19,22 +19,7 @@ DEVICE void add_carry(i64 t, const P* indptr, const i64* first_row, const bool* 
             length = (i64(indptr[o + 1]) + o) / TILE - t;
         }
     }
-    Maybe<Z> sum = {false, Z()};
-#pragma unroll
-    for (int s = 0; s < SHORT_RUN; s++) {
-        if (s < length && length <= SHORT_RUN) sum = join(sum, part(t + s), Add());
-    }
-    for (u32 runs = __ballot_sync(FULL_WARP, length > SHORT_RUN); runs; runs &= runs - 1) {
-        const int lane = __ffs(int(runs)) - 1;
-        const i64 first = shuffle(t, lane), last = first + shuffle(length, lane);
-        Maybe<Z> parts = {false, Z()};
-#pragma unroll 4
-        for (i64 s = first + lane_id(); s < last; s += 32) parts = join(parts, part(s), Add());
-        parts = warp_reduce(parts, Add());
-        parts.hit = __shfl_sync(FULL_WARP, int(parts.hit), 0) != 0;
-        parts.value = shuffle(parts.value, 0);
-        if (lane_id() == lane) sum = parts;
-    }
+    const Maybe<Z> sum = reduce_ranges<Z, SHORT_RUN>(t, t + length, part, Add());
     if (!sum.hit) return;
     if constexpr (VALUED) {
         const bool found = UNMASKED_FULL ? i64(indptr[o + 1]) + o > (t + length) * TILE : bit_test(out_words, o);

@@ -5,13 +5,6 @@
 
 #include "product.cuh"
 
-// Lane 0 writes the presence word of a warp's rows.  Returns the number of present rows in lane 0, 0 in other lanes.
-DEVICE int write_word(u32* out_words, i64 w, u32 word) {
-    if (UNMASKED_FULL || lane_id() != 0) return 0;
-    out_words[w] = word;
-    return __popc(word);
-}
-
 // The entries that a lane loads at once of a row that its warp reads.
 constexpr int ENTRIES_AHEAD = 4;
 
@@ -36,10 +29,8 @@ DEVICE i64 pull_until(const P* indptr, const Columns& columns, const Matrix& a, 
                 if (u.has(k)) sum = join(sum, Maybe<Z>{true, product(a, u, o, k, p)}, Add());
             }
         }
-        u32 rest = __ballot_sync(FULL_WARP, p < end && !ended(sum));
-        for (; rest; rest &= rest - 1) {
-            const int lane = __ffs(int(rest)) - 1;
-            const i64 row_end = shuffle(end, lane), first = shuffle(p, lane), row = 32 * w + lane;
+        for_long_rows(p < end && !ended(sum), p, end, [&](int lane, i64 first, i64 row_end) {
+            const i64 row = 32 * w + lane;
             Maybe<Z> part = {false, Z()};
             if constexpr (COMPRESSED) {
                 WarpColumns walk(columns, i64(indptr[row]), first, row_end);
@@ -67,15 +58,12 @@ DEVICE i64 pull_until(const P* indptr, const Columns& columns, const Matrix& a, 
                     if (__any_sync(FULL_WARP, ended(part))) break;
                 }
             }
-            part = warp_reduce(part, Add());
-            part.hit = __shfl_sync(FULL_WARP, int(part.hit), 0) != 0;
-            part.value = shuffle(part.value, 0);
-            if (lane_id() == lane) sum = join(sum, part, Add());
-        }
+            join_parts(sum, lane, part, Add());
+        });
         if constexpr (VALUED) {
             if (sum.hit) out_values[o] = sum.value;
         }
-        counted += write_word(out_words, w, __ballot_sync(FULL_WARP, sum.hit));
+        if constexpr (!UNMASKED_FULL) counted += write_word(out_words, w, __ballot_sync(FULL_WARP, sum.hit));
     }
     return counted;
 }

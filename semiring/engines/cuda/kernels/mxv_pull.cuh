@@ -36,13 +36,7 @@ extern "C" __global__ void mxv_pull_group(PRODUCT_ARGUMENTS, u64* count) {
                     }
                 }
             }
-#pragma unroll
-            for (int delta = 1; delta < int(GROUP); delta *= 2) {
-                Maybe<Z> other;
-                other.hit = __shfl_down_sync(FULL_WARP, int(sum.hit), delta) != 0 && sub + delta < int(GROUP);
-                other.value = shuffle_down(sum.value, delta);
-                sum = join(sum, other, Add());
-            }
+            sum = group_reduce<int(GROUP)>(sum, Add());
             const bool hit = sub == 0 && sum.hit;
             if constexpr (VALUED) {
                 if (hit) out_values[o] = sum.value;
@@ -54,7 +48,7 @@ extern "C" __global__ void mxv_pull_group(PRODUCT_ARGUMENTS, u64* count) {
                 word |= __ballot_sync(FULL_WARP, mine) << (r * ROWS);
             }
         }
-        counted += write_word(out_words, w, word);
+        if constexpr (!UNMASKED_FULL) counted += write_word(out_words, w, word);
     }
     if constexpr (!UNMASKED_FULL) add_count(count, counted);
 }

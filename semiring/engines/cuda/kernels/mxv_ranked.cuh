@@ -77,23 +77,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 1)
         if (tile < tiles) next.load(ranks, a, first_row, tile, steps);
 
         for (i64 first = row0; first <= row1; first += 32, o += 32, mine = span(o)) {
-            Maybe<Z> sum = {false, Z()};
-            const bool longer = mine.end - mine.start > 32;
-            if (!longer) {
-                for (int e = mine.start; e < mine.end; e++) sum = join(sum, Maybe<Z>{true, values[e]}, Add());
-            }
-            for (u32 rows = __ballot_sync(FULL_WARP, longer); rows; rows &= rows - 1) {
-                const int lane = __ffs(int(rows)) - 1;
-                const int stop = shuffle(mine.end, lane);
-                Maybe<Z> part = {false, Z()};
-                for (int e = shuffle(mine.start, lane) + lane_id(); e < stop; e += 32) {
-                    part = join(part, Maybe<Z>{true, values[e]}, Add());
-                }
-                part = warp_reduce(part, Add());
-                part.hit = true;
-                part.value = shuffle(part.value, 0);
-                if (lane_id() == lane) sum = part;
-            }
+            const auto entry = [&](int e) { return Maybe<Z>{true, values[e]}; };
+            const Maybe<Z> sum = reduce_ranges<Z, 32>(mine.start, mine.end, entry, Add());
             if (o < row1 && sum.hit) out_values[o] = sum.value;
             if (o == row1) {
                 carry_hit[here] = sum.hit;

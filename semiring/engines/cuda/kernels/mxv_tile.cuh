@@ -148,22 +148,7 @@ DEVICE void balanced_tile(TileStage& stage, i64 tile, const P* indptr, const Col
     };
     for (; 32 * word <= row1; word += BLOCK / 32, mine = span(32 * word + lane_id())) {
         const i64 o = 32 * word + lane_id();
-        Maybe<Z> sum = {false, Z()};
-        const bool longer = mine.end - mine.start > 32;
-        if (!longer) {
-            for (int e = mine.start; e < mine.end; e++) sum = join(sum, entry(e), Add());
-        }
-        for (u32 rows = __ballot_sync(FULL_WARP, longer); rows; rows &= rows - 1) {
-            const int lane = __ffs(int(rows)) - 1;
-            const int stop = shuffle(mine.end, lane);
-            Maybe<Z> part = {false, Z()};
-#pragma unroll 4
-            for (int e = shuffle(mine.start, lane) + lane_id(); e < stop; e += 32) part = join(part, entry(e), Add());
-            part = warp_reduce(part, Add());
-            part.hit = __shfl_sync(FULL_WARP, int(part.hit), 0) != 0;
-            part.value = shuffle(part.value, 0);
-            if (lane_id() == lane) sum = part;
-        }
+        const Maybe<Z> sum = reduce_ranges<Z, 32>(mine.start, mine.end, entry, Add());
         const bool ends_here = o >= row0 && o < row1;
         if constexpr (VALUED) {
             if (ends_here && sum.hit) out_values[o] = sum.value;

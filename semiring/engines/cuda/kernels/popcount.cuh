@@ -3,6 +3,5 @@
 extern "C" __global__ void count_bits(const u32* words, i64 word_count, u64* count) {
     i64 mine = 0;
     for (i64 w = thread_id(); w < word_count; w += thread_count()) mine += __popc(words[w]);
-    const i64 total = block_sum(mine);
-    if (threadIdx.x == 0 && total != 0) atomicAdd(count, u64(total));
+    add_count(count, mine);
 }

@@ -87,12 +87,6 @@ DEVICE bool finished(const Maybe<Z>& sum) {
     else return sum.hit && add_is_terminal(sum.value);
 }
 
-// *count += the sum of `mine` over the block.  The whole block calls.
-DEVICE void add_count(u64* count, i64 mine) {
-    const i64 total = block_sum(mine);
-    if (threadIdx.x == 0 && total != 0) atomicAdd(count, u64(total));
-}
-
 #define PRODUCT_ARGUMENTS                                                                                 \
     const P *indptr, ColumnsArgument indices, const A *a_values, A a_iso, const u32 *u_words,             \
         const U *u_values, U u_iso, const u32 *mask_words, const M *mask_values, u32 *out_words, Z *out_values, i64 nout

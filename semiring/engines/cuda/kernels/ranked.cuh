@@ -17,8 +17,7 @@ extern "C" __global__ void ranked_invert(const J* columns, i64 n, J* rank) {
 extern "C" __global__ void ranked_share(const u32* missing, i64 n, u64* total) {
     i64 mine = 0;
     for (i64 r = thread_id(); r < n; r += thread_count()) mine += i64(~missing[r]);
-    mine = block_sum(mine);
-    if (threadIdx.x == 0 && mine != 0) atomicAdd(total, u64(mine));
+    add_count(total, mine);
 }
 
 // out[p] = the rank of the column of entry p.

@@ -130,9 +130,7 @@ extern "C" __global__ void reduce_rows_carry(const P* indptr, i64 nrows, const i
     if (stop - first <= FEW) {
         for (i64 s = first; s < stop; s++) sum = join(sum, Maybe<OUT>{true, carry[s]}, Combined());
     }
-    for (u32 longer = __ballot_sync(FULL_WARP, stop - first > FEW); longer != 0; longer &= longer - 1) {
-        const int lane = __ffs(int(longer)) - 1;
-        const i64 from = shuffle(first, lane), to = shuffle(stop, lane);
+    for_long_rows(stop - first > FEW, first, stop, [&](int lane, i64 from, i64 to) {
         Maybe<OUT> parts{false, OUT()};
         for (i64 base = from; base < to; base += 32) {
             const i64 s = base + lane_id();
@@ -143,7 +141,7 @@ extern "C" __global__ void reduce_rows_carry(const P* indptr, i64 nrows, const i
         parts.hit = true;
         parts.value = shuffle(parts.value, 0);
         if (lane_id() == lane) sum = parts;
-    }
+    });
     if (!sum.hit) return;
     const bool ends_with_entries = i64(indptr[row + 1]) + row > stop * TILE;
     out[row] = ends_with_entries ? combined(sum.value, out[row]) : sum.value;

@@ -27,20 +27,12 @@ extern "C" __global__ void scatter_claim(i64 n, const u32* words, const L* list,
 // Writes presence and the values of the winners.
 extern "C" __global__ void scatter_settle(i64 size, const W* winners, const U* values, U iso,
                                           u32* out_words, U* out_values, i64* count) {
-    i64 present = 0;
-    for (i64 w = warp_id(); 32 * w < size; w += warp_count()) {
-        const i64 i = 32 * w + lane_id();
-        const W winner = i < size ? winners[i] : ~W(0);
-        const bool hit = winner != ~W(0);
-        if (hit && out_values != nullptr)
-            out_values[i] = value_at(values, iso, i64(COMBINED ? winner : W(~winner - 1)));
-        const u32 word = __ballot_sync(FULL_WARP, hit);
-        if (lane_id() == 0) {
-            out_words[w] = word;
-            present += __popc(word);
-        }
-    }
-    add_count(count, present);
+    add_count(count, write_bits(size, out_words, [=](i64 i) {
+        const W winner = winners[i];
+        if (winner == W(~W(0))) return false;
+        if (out_values != nullptr) out_values[i] = value_at(values, iso, i64(COMBINED ? winner : W(~winner - 1)));
+        return true;
+    }));
 }
 
 // Combines all entries but the winners into the output; the operator is commutative and associative.

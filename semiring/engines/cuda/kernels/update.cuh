@@ -47,9 +47,8 @@ DEVICE i64 update_marked(const Update& update, i64 n, const u32* list) {
     i64 added = 0;
     for (i64 first = 32 * warp_id(); first < n; first += 32 * warp_count()) {
         const u32 mine = first + lane_id() < n ? list[first + lane_id()] : 0;
-        for (u32 rest = __ballot_sync(FULL_WARP, mine != 0); rest != 0; rest &= rest - 1) {
-            const int at = __ffs(rest) - 1;
-            const u32 word = __shfl_sync(FULL_WARP, mine, at);
+        for_each_lane(mine != 0, [&](int at) {
+            const u32 word = shuffle(mine, at);
             const i64 w = first + at, i = 32 * w + lane_id();
             const int change = (word >> lane_id() & 1u) != 0 ? update.write(i, i) : 0;
             const u32 more = __ballot_sync(FULL_WARP, change > 0), fewer = __ballot_sync(FULL_WARP, change < 0);
@@ -57,7 +56,7 @@ DEVICE i64 update_marked(const Update& update, i64 n, const u32* list) {
                 update.c_words[w] = (update.c_words[w] | more) & ~fewer;
                 added += __popc(more) - __popc(fewer);
             }
-        }
+        });
     }
     return added;
 }
@@ -82,5 +81,5 @@ extern "C" __global__ void update_vector(i64 n, const I* list, int aligned, cons
         // Here I is u32; the branch is compiled for lists too.
         added += update_marked(update, n, reinterpret_cast<const u32*>(list));
     }
-    if (count != nullptr) add_count(count, added);
+    add_count(count, added);
 }

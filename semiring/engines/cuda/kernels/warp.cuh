@@ -29,6 +29,22 @@ DEVICE u32 valid_bits(i64 size, i64 w) {
 DEVICE u32 word_at(const u32* words, i64 size, i64 w) {
     return words == nullptr ? valid_bits(size, w) : words[w];
 }
+// Lane 0 writes word w, and returns the number of its bits; other lanes return 0.  Null `words` are not written.
+DEVICE int write_word(u32* words, i64 w, u32 word) {
+    if (lane_id() != 0 || words == nullptr) return 0;
+    words[w] = word;
+    return __popc(word);
+}
+// Sets bit i of `words` to hit(i) for every i below `size`.  Returns the bits that the thread counts.  Whole warps call.
+template <class F>
+DEVICE i64 write_bits(i64 size, u32* words, F hit) {
+    i64 count = 0;
+    for (i64 w = warp_id(); 32 * w < size; w += warp_count()) {
+        const i64 i = 32 * w + lane_id();
+        count += write_word(words, w, __ballot_sync(FULL_WARP, i < size && hit(i)));
+    }
+    return count;
+}
 // Value p of an operand.  If `values` is null, the operand is iso-valued.
 template <class T>
 DEVICE T value_at(const T* values, T iso, i64 p) {
@@ -80,17 +96,22 @@ DEVICE Maybe<T> join(Maybe<T> a, Maybe<T> b, F combine) {
     return a;
 }
 
-// Combines all values of a warp, lower lanes on the left; valid in lane 0.
-template <class T, class F>
-DEVICE Maybe<T> warp_reduce(Maybe<T> mine, F combine) {
+// Combines the values of each LANES neighboring lanes, lower lanes on the left; valid in the first of them.
+template <int LANES, class T, class F>
+DEVICE Maybe<T> group_reduce(Maybe<T> mine, F combine) {
 #pragma unroll
-    for (int delta = 1; delta < 32; delta *= 2) {
+    for (int delta = 1; delta < LANES; delta *= 2) {
         Maybe<T> other;
-        other.hit = __shfl_down_sync(FULL_WARP, int(mine.hit), delta) != 0 && lane_id() + delta < 32;
+        other.hit = __shfl_down_sync(FULL_WARP, int(mine.hit), delta) != 0 && lane_id() % LANES + delta < LANES;
         other.value = shuffle_down(mine.value, delta);
         mine = join(mine, other, combine);
     }
     return mine;
+}
+// Of all values of a warp; valid in lane 0.
+template <class T, class F>
+DEVICE Maybe<T> warp_reduce(Maybe<T> mine, F combine) {
+    return group_reduce<32>(mine, combine);
 }
 // The sum over a warp; valid in every lane.
 template <class T>
@@ -131,6 +152,56 @@ DEVICE T warp_scan_inclusive(T value) {
     return value;
 }
 
+// Calls body(lane) by the whole warp for each lane with `mine`, in ascending order.
+template <class F>
+DEVICE void for_each_lane(bool mine, F body) {
+    for (u32 lanes = __ballot_sync(FULL_WARP, mine); lanes; lanes &= lanes - 1) body(__ffs(int(lanes)) - 1);
+}
+// Each lane has a range.  Calls body(lane, begin, end) by the whole warp for each lane with `longer`, with its range.
+template <class I, class F>
+DEVICE void for_long_rows(bool longer, I begin, I end, F body) {
+    for_each_lane(longer, [&](int lane) { body(lane, shuffle(begin, lane), shuffle(end, lane)); });
+}
+// Sets the sum of one lane to the sum of all lanes, each of which has a part.
+template <class T, class F>
+DEVICE void join_parts(Maybe<T>& sum, int lane, Maybe<T> part, F combine) {
+    part = warp_reduce(part, combine);
+    part.hit = shuffle(part.hit, 0);
+    part.value = shuffle(part.value, 0);
+    if (lane_id() == lane) sum = join(sum, part, combine);
+}
+// Combines element(p) for p in the range of each lane, [begin, end): the lane those of a range of up to SHORT, the whole
+// warp those of a longer one, in any order.
+template <class T, int SHORT, class I, class E, class F>
+DEVICE Maybe<T> reduce_ranges(I begin, I end, E element, F combine) {
+    Maybe<T> sum = {false, T()};
+    const bool longer = end - begin > SHORT;
+    if constexpr (SHORT <= 4) {  // the loads of all elements overlap
+#pragma unroll
+        for (int s = 0; s < SHORT; s++) {
+            if (!longer && begin + s < end) sum = join(sum, element(begin + s), combine);
+        }
+    } else if (!longer) {
+        for (I p = begin; p < end; p++) sum = join(sum, element(p), combine);
+    }
+    for_long_rows(longer, begin, end, [&](int lane, I first, I last) {
+        Maybe<T> part = {false, T()};
+#pragma unroll 4
+        for (I p = first + lane_id(); p < last; p += 32) part = join(part, element(p), combine);
+        join_parts(sum, lane, part, combine);
+    });
+    return sum;
+}
+// The number that *count had before the lane, if `mine`, added 1 to it; one atomic for the warp.
+template <class T>
+DEVICE T warp_append(T* count, bool mine) {
+    const u32 lanes = __ballot_sync(FULL_WARP, mine);
+    if (lanes == 0) return 0;
+    T before = 0;
+    if (lane_id() == 0) before = atomicAdd(count, T(__popc(lanes)));
+    return shuffle(before, 0) + T(__popc(lanes & lanes_below()));
+}
+
 // --- blocks: every thread of the block must call ----------------------------------------------------------
 
 // The sum over a block; valid in thread 0.  Synchronizes the block twice.
@@ -143,6 +214,14 @@ DEVICE T block_sum(T value) {
     __syncthreads();
     if (threadIdx.x >= 32) return value;
     return warp_sum(threadIdx.x < (blockDim.x >> 5) ? partial[threadIdx.x] : T(0));
+}
+// *count += the sum of `mine` over the block, unless `count` is null.  Synchronizes the block twice.
+template <class T>
+DEVICE void add_count(T* count, i64 mine) {
+    typedef unsigned_of<sizeof(T)> Bits;
+    if (count == nullptr) return;
+    mine = block_sum(mine);
+    if (threadIdx.x == 0 && mine != 0) atomicAdd(reinterpret_cast<Bits*>(count), Bits(mine));
 }
 // Combines all values of a block, lower threads on the left; valid in thread 0.  Synchronizes the block twice.
 template <class T, class F>

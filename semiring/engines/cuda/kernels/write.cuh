@@ -13,15 +13,12 @@ extern "C" __global__ void write_vector(i64 size, const u32* c_words, int c_all,
                                         const u32* mask_words, int mask_all, const M* mask_values, M mask_iso,
                                         int complement, int replace, u32* out_words, C* out_values,
                                         i64* count) {
-    i64 written = 0;
-    for (i64 w = warp_id(); 32 * w < size; w += warp_count()) {
-        const i64 p = 32 * w + lane_id();
-        const bool inside = p < size;
-        const bool c_hit = inside && (c_words == nullptr ? c_all != 0 : bit_test(c_words, p));
-        const bool t_hit = inside && (t_words == nullptr ? t_all != 0 : bit_test(t_words, p));
-        bool admitted = inside;
+    add_count(count, write_bits(size, out_words, [=](i64 p) {
+        const bool c_hit = c_words == nullptr ? c_all != 0 : bit_test(c_words, p);
+        const bool t_hit = t_words == nullptr ? t_all != 0 : bit_test(t_words, p);
+        bool admitted = true;
         if constexpr (MASKED) {
-            bool listed = inside && (mask_words == nullptr ? mask_all != 0 : bit_test(mask_words, p));
+            bool listed = mask_words == nullptr ? mask_all != 0 : bit_test(mask_words, p);
             if constexpr (VALUED) listed = listed && value_at(mask_values, mask_iso, p) != M(0);
             admitted = listed != (complement != 0);
         }
@@ -32,7 +29,7 @@ extern "C" __global__ void write_vector(i64 size, const u32* c_words, int c_all,
             from_c = ACCUMULATED && c_hit;
             hit = from_c || from_t;
         }
-        if (hit && inside && out_values != nullptr) {
+        if (hit && out_values != nullptr) {
             C value;
             if (from_c) value = value_at(c_values, c_iso, p);
             if (from_t) {
@@ -42,13 +39,6 @@ extern "C" __global__ void write_vector(i64 size, const u32* c_words, int c_all,
             }
             out_values[p] = value;
         }
-        if (out_words != nullptr) {
-            const u32 word = __ballot_sync(FULL_WARP, hit && inside);
-            if (lane_id() == 0) {
-                out_words[w] = word;
-                written += __popc(word);
-            }
-        }
-    }
-    if (count != nullptr) add_count(count, written);
+        return hit;
+    }));
 }
