@@ -10,7 +10,7 @@
 // E, UNROLL, BLOCK; VALUED (the mask admits by value); EVERY_ROW (no row of b is empty); A_VALUES, B_VALUES (products read
 // the arrays of values).
 
-#include "mxm_full_entries.cuh"
+#include "mxm_full.cuh"
 
 struct MaskedArguments {
     const AP* a_indptr;
@@ -38,7 +38,7 @@ constexpr int LANES = int(G * E);
 
 // Adds the products of the entries p, p + E, ... before `end`, UNROLL of them, for column j.
 DEVICE void add_products(const MaskedArguments& s, i64 i, i64 j, i64 p, i64 end, Z& sum, bool& hit) {
-    RowEntries read;
+    RowEntries<int(UNROLL), int(E), EVERY_ROW, A_VALUES, A> read;
     read.load<true>(s, p, end);
     B y[UNROLL];
 #pragma unroll
@@ -74,22 +74,17 @@ extern "C" __global__ void __launch_bounds__(BLOCK) mxm_full_masked(const Masked
         bool in = m < last;
         const i64 j = in ? i64(s.mask_indices[m]) : 0;
         if constexpr (VALUED) in = in && value_at(s.mask_values, s.mask_iso, m) != M(0);
-        Z sum = s.start;
+        Z sum[] = {s.start};
         bool hit = false;
         if (in) {
-            for (i64 p = begin + lane / G; p < end && !(hit && add_is_terminal(sum)); p += UNROLL * E) {
-                add_products(s, i, j, p, end, sum, hit);
+            for (i64 p = begin + lane / G; p < end && !(hit && add_is_terminal(sum[0])); p += UNROLL * E) {
+                add_products(s, i, j, p, end, sum[0], hit);
             }
         }
         __syncwarp();
-#pragma unroll
-        for (int delta = int(G); delta < LANES; delta *= 2) {
-            const bool other_hit = lane_hit(hit, delta);
-            accumulate_lane(sum, hit, other_hit, delta);
-            if constexpr (!STARTED) hit = hit || other_hit;
-        }
+        accumulate_lanes<int(G), LANES>(sum, hit);
         if (!in || lane >= G) continue;
-        s.values[m] = whole ? s.c_values[at + j] : sum;
+        s.values[m] = whole ? s.c_values[at + j] : sum[0];
         atomicOr(s.marks + (m >> 5), 1u << (m & 31));
     }
 }

@@ -35,85 +35,42 @@ struct SddmmArguments {
 constexpr int LANES = int(G * E);
 constexpr int COLUMNS = int(G * V);
 
-struct RowOfA {
-    Pack<A, V> at[R];
-
-    // The values from column k on, R times at a distance of COLUMNS.
-    DEVICE void load(const SddmmArguments& s, i64 row, i64 k) {
-#pragma unroll
-        for (int r = 0; r < R; r++) {
-            if constexpr (A_VALUES) {
-                if (k + r * COLUMNS < s.inner) at[r].load(s.a_values + row + k + r * COLUMNS);
-            } else {
-                at[r].fill(s.a_iso);
-            }
-        }
-    }
-};
-
 extern "C" __global__ void __launch_bounds__(BLOCK) mxm_sddmm(const SddmmArguments s) {
     const int lane = int(threadIdx.x) % LANES;
     const i64 item = i64(blockIdx.x) * (BLOCK / LANES) + threadIdx.x / LANES;
-    i64 i = item - s.segment_count, begin = 0, end = 0, row = 0;
-    if (item < s.segment_count) {
-        i = s.segments[2 * item];
-        begin = s.segments[2 * item + 1];
-        end = i64(s.mask_indptr[i + 1]);
-        end = end < begin + SEGMENT ? end : begin + SEGMENT;
-    } else if (i < s.nrows) {
-        begin = i64(s.mask_indptr[i]);
-        end = i64(s.mask_indptr[i + 1]);
-        if (end - begin > SEGMENT) end = begin;
-    }
-    if constexpr (A_EVERY) {
-        row = i * s.stride;
-    } else if (begin < end) {
-        row = i64(s.a_indptr[i]);
-        if (row == i64(s.a_indptr[i + 1])) end = begin;
-    }
-    const i64 k0 = lane % G * V;
-    RowOfA a;
+    const RowPart part(item, s.segment_count, s.segments, s.mask_indptr, s.nrows, SEGMENT);
+    const i64 i = part.i;
+    i64 row = 0;
+    bool some = part.begin < part.end;
+    find_row<A_EVERY>(s.a_indptr, i, s.stride, row, some);
+    const i64 end = some ? part.end : part.begin, k0 = lane % G * V;
+    A a[R][V];
     if constexpr (!CHUNKED) {
-        if (begin < end) a.load(s, row, k0);
+        load_columns<A_VALUES, COLUMNS>(a, s.a_values, row, k0, s.inner, s.a_iso, some && k0 < s.inner);
     }
-    for (i64 base = begin + lane / G; __any_sync(FULL_WARP, base < end); base += UNROLL * E) {
+    for (i64 base = part.begin + lane / G; __any_sync(FULL_WARP, base < end); base += UNROLL * E) {
         bool in[UNROLL], hit[UNROLL];
         i64 j[UNROLL], from[UNROLL];
-        Z sum[UNROLL];
-        Pack<B, V> y[UNROLL][R];
+        Z sum[UNROLL][1];
+        B y[UNROLL][R][V];
 #pragma unroll
         for (int u = 0; u < UNROLL; u++) {
             const i64 p = base + u * E;
             in[u] = p < end;
             hit[u] = false;
-            sum[u] = s.start;
+            sum[u][0] = s.start;
             j[u] = in[u] ? i64(s.mask_indices[p]) : 0;
             if constexpr (VALUED) in[u] = in[u] && value_at(s.mask_values, s.mask_iso, p) != M(0);
         }
 #pragma unroll
-        for (int u = 0; u < UNROLL; u++) {
-            if constexpr (B_EVERY) {
-                from[u] = j[u] * s.stride;
-            } else if (in[u]) {
-                from[u] = i64(s.t_indptr[j[u]]);
-                in[u] = from[u] != i64(s.t_indptr[j[u] + 1]);
-            }
-        }
+        for (int u = 0; u < UNROLL; u++) find_row<B_EVERY>(s.t_indptr, j[u], s.stride, from[u], in[u]);
         for (i64 k = k0; k < s.inner; k += COLUMNS * R) {
             if constexpr (CHUNKED) {
-                if (base < end) a.load(s, row, k);
+                load_columns<A_VALUES, COLUMNS>(a, s.a_values, row, k, s.inner, s.a_iso, base < end);
             }
 #pragma unroll
             for (int u = 0; u < UNROLL; u++) {
-#pragma unroll
-                for (int r = 0; r < R; r++) {
-                    if constexpr (B_VALUES) {
-                        const i64 at = k + r * COLUMNS;
-                        if (in[u] && at < s.inner) y[u][r].load(s.t_values + from[u] + at);
-                    } else {
-                        y[u][r].fill(s.t_iso);
-                    }
-                }
+                load_columns<B_VALUES, COLUMNS>(y[u], s.t_values, from[u], k, s.inner, s.t_iso, in[u]);
             }
 #pragma unroll
             for (int u = 0; u < UNROLL; u++) {
@@ -123,7 +80,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK) mxm_sddmm(const SddmmArgumen
 #pragma unroll
                     for (int v = 0; v < V; v++) {
                         const i64 inner = k + r * COLUMNS + v;
-                        accumulate(sum[u], hit[u], cast<Z>(multiply(a.at[r].at[v], y[u][r].at[v], i, inner, inner, j[u])));
+                        accumulate(sum[u][0], hit[u], cast<Z>(multiply(a[r][v], y[u][r][v], i, inner, inner, j[u])));
                         hit[u] = true;
                     }
                 }
@@ -134,11 +91,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK) mxm_sddmm(const SddmmArgumen
 #pragma unroll
         for (int delta = 1; delta < G; delta *= 2) {
 #pragma unroll
-            for (int u = 0; u < UNROLL; u++) {
-                const bool other_hit = lane_hit(hit[u], delta);
-                accumulate_lane(sum[u], hit[u], other_hit, delta);
-                if constexpr (!STARTED) hit[u] = hit[u] || other_hit;
-            }
+            for (int u = 0; u < UNROLL; u++) accumulate_lane(sum[u], hit[u], delta);
         }
 #pragma unroll
         for (int u = 0; u < UNROLL; u++) {
@@ -148,7 +101,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK) mxm_sddmm(const SddmmArgumen
                 if (!in[u]) continue;
                 atomicOr(s.marks + (p >> 5), 1u << (p & 31));
             }
-            if (s.values != nullptr) s.values[p] = sum[u];
+            if (s.values != nullptr) s.values[p] = sum[u][0];
         }
     }
 }

@@ -9,7 +9,7 @@
 // SEGMENT, BLOCK; FLIP (the product is b (x) a: the row of the result is its column); EARLY (sums often become
 // terminal); EVERY_ROW (no row of b is empty); A_VALUES, B_VALUES (products read the arrays of values).
 
-#include "mxm_full_entries.cuh"
+#include "mxm_full.cuh"
 
 struct SpmmArguments {
     const AP* a_indptr;
@@ -36,40 +36,31 @@ constexpr int LANES = int(G * E);
 constexpr int COLUMNS = int(G * V);
 
 struct Sums {
-    Pack<Z, V> at[R];
+    Z at[R * V];
     bool hit;
 };
 
 // Adds the products of the entries p, p + E, ... before `end`, UNROLL of them, to the columns from j.
 template <bool GUARDED>
 DEVICE void add_products(const SpmmArguments& s, i64 i, i64 j, i64 p, i64 end, Sums& sums) {
-    RowEntries read;
+    RowEntries<int(UNROLL), int(E), EVERY_ROW, A_VALUES, A> read;
     read.load<GUARDED>(s, p, end);
-    Pack<B, V> y[UNROLL][R];
+    B y[UNROLL][R][V];
 #pragma unroll
     for (int u = 0; u < UNROLL; u++) {
-#pragma unroll
-        for (int r = 0; r < R; r++) {
-            if constexpr (B_VALUES) {
-                if (read.in[u] && (R == 1 || j + r * COLUMNS < s.width)) y[u][r].load(s.b_values + read.from[u] + j + r * COLUMNS);
-            } else {
-                y[u][r].fill(s.b_iso);
-            }
-        }
+        load_columns<B_VALUES, COLUMNS>(y[u], s.b_values, read.from[u], j, s.width, s.b_iso, read.in[u]);
     }
 #pragma unroll
     for (int u = 0; u < UNROLL; u++) {
         if (!read.in[u]) continue;
 #pragma unroll
-        for (int r = 0; r < R; r++) {
-#pragma unroll
-            for (int v = 0; v < V; v++) {
-                const i64 column = j + r * COLUMNS + v;
-                Z z;
-                if constexpr (FLIP) z = cast<Z>(multiply(y[u][r].at[v], read.x[u], column, read.k[u], read.k[u], i));
-                else z = cast<Z>(multiply(read.x[u], y[u][r].at[v], i, read.k[u], read.k[u], column));
-                accumulate(sums.at[r].at[v], sums.hit, z);
-            }
+        for (int n = 0; n < R * V; n++) {
+            const i64 column = j + n / V * COLUMNS + n % V;
+            const B value = y[u][n / V][n % V];
+            Z z;
+            if constexpr (FLIP) z = cast<Z>(multiply(value, read.x[u], column, read.k[u], read.k[u], i));
+            else z = cast<Z>(multiply(read.x[u], value, i, read.k[u], read.k[u], column));
+            accumulate(sums.at[n], sums.hit, z);
         }
         sums.hit = true;
     }
@@ -79,10 +70,7 @@ DEVICE void add_products(const SpmmArguments& s, i64 i, i64 j, i64 p, i64 end, S
 DEVICE bool finished(const Sums& sums) {
     bool all = sums.hit;
 #pragma unroll
-    for (int r = 0; r < R; r++) {
-#pragma unroll
-        for (int v = 0; v < V; v++) all = all && add_is_terminal(sums.at[r].at[v]);
-    }
+    for (int n = 0; n < R * V; n++) all = all && add_is_terminal(sums.at[n]);
     return all;
 }
 
@@ -90,90 +78,80 @@ extern "C" __global__ void __launch_bounds__(BLOCK) mxm_spmm(const SpmmArguments
     const int lane = int(threadIdx.x) % LANES;
     const i64 item = i64(blockIdx.x) % s.blocks * (BLOCK / LANES) + threadIdx.x / LANES;
     const i64 j = i64(blockIdx.x) / s.blocks * (COLUMNS * R) + lane % G * V;
-    i64 i = item - s.segment_count, begin = 0, end = 0;
+    RowPart part(item, s.segment_count, s.segments, s.a_indptr, s.nrows, SEGMENT);
     Z* to = nullptr;
-    if (item < s.segment_count) {
-        i = s.segments[2 * item];
-        begin = s.segments[2 * item + 1];
-        end = i64(s.a_indptr[i + 1]);
-        end = end < begin + SEGMENT ? end : begin + SEGMENT;
-        if (i64(s.c_indptr[i]) != i64(s.c_indptr[i + 1])) to = s.partial + item * s.width;
-    } else if (i < s.nrows) {
-        begin = i64(s.a_indptr[i]);
-        end = i64(s.a_indptr[i + 1]);
-        const i64 at = i64(s.c_indptr[i]);
-        if (end - begin <= SEGMENT && at != i64(s.c_indptr[i + 1])) to = s.c_values + at;
+    if (part.begin < part.end) {
+        const i64 at = i64(s.c_indptr[part.i]);
+        if (at != i64(s.c_indptr[part.i + 1])) to = part.segment ? s.partial + item * s.width : s.c_values + at;
     }
-    if (to == nullptr || j >= s.width) end = begin;
+    const i64 end = to == nullptr || j >= s.width ? part.begin : part.end;
     Sums sums;
     sums.hit = false;
 #pragma unroll
-    for (int r = 0; r < R; r++) sums.at[r].fill(s.start);
-    i64 p = begin + lane / G;
+    for (int n = 0; n < R * V; n++) sums.at[n] = s.start;
+    i64 p = part.begin + lane / G;
     if constexpr (EARLY) {
-        for (; p < end && !finished(sums); p += UNROLL * E) add_products<true>(s, i, j, p, end, sums);
+        for (; p < end && !finished(sums); p += UNROLL * E) add_products<true>(s, part.i, j, p, end, sums);
     } else {
-        for (; p + (UNROLL - 1) * E < end; p += UNROLL * E) add_products<false>(s, i, j, p, end, sums);
-        if (p < end) add_products<true>(s, i, j, p, end, sums);
+        for (; p + (UNROLL - 1) * E < end; p += UNROLL * E) add_products<false>(s, part.i, j, p, end, sums);
+        if (p < end) add_products<true>(s, part.i, j, p, end, sums);
     }
     __syncwarp();
-#pragma unroll
-    for (int delta = int(G); delta < LANES; delta *= 2) {
-        const bool other_hit = lane_hit(sums.hit, delta);
-#pragma unroll
-        for (int r = 0; r < R; r++) {
-#pragma unroll
-            for (int v = 0; v < V; v++) accumulate_lane(sums.at[r].at[v], sums.hit, other_hit, delta);
-        }
-        if constexpr (!STARTED) sums.hit = sums.hit || other_hit;
-    }
+    accumulate_lanes<int(G), LANES>(sums.at, sums.hit);
     if (to == nullptr || lane >= G) return;
 #pragma unroll
     for (int r = 0; r < R; r++) {
-        if (j + r * COLUMNS < s.width) sums.at[r].store(to + j + r * COLUMNS);
+        Z row[V];
+#pragma unroll
+        for (int v = 0; v < V; v++) row[v] = sums.at[r * V + v];
+        if (j + r * COLUMNS < s.width) store_values(to + j + r * COLUMNS, row);
     }
     if constexpr (!STARTED) {
-        if (item < s.segment_count && lane == 0) s.partial_hits[item] = sums.hit;
+        if (part.segment && lane == 0) s.partial_hits[item] = sums.hit;
     }
 }
 
 // A block combines the segments of a long row, for the columns of a panel.
 extern "C" __global__ void __launch_bounds__(BLOCK) mxm_spmm_combine(const SpmmArguments s) {
     constexpr int PARTS = int(BLOCK / G);
-    __shared__ Pack<Z, V> sums[BLOCK];
+    __shared__ Z sums[BLOCK][V];
     __shared__ bool hits[PARTS];
     const i64 row = i64(blockIdx.x) % s.blocks, i = s.long_rows[2 * row], first = s.long_rows[2 * row + 1];
     const i64 j = i64(blockIdx.x) / s.blocks * COLUMNS + threadIdx.x % G * V;
     const i64 at = i64(s.c_indptr[i]), count = (i64(s.a_indptr[i + 1]) - i64(s.a_indptr[i]) + SEGMENT - 1) / SEGMENT;
     if (at == i64(s.c_indptr[i + 1])) return;
     const int part = int(threadIdx.x) / int(G);
-    Pack<Z, V> mine;
-    mine.fill(s.start);
+    Z mine[V];
+#pragma unroll
+    for (int v = 0; v < V; v++) mine[v] = s.start;
     bool hit = false;
     if (j < s.width) {
         for (i64 segment = first + part; segment < first + count; segment += PARTS) {
             if constexpr (!STARTED) {
                 if (!s.partial_hits[segment]) continue;
             }
-            Pack<Z, V> other;
-            other.load(s.partial + segment * s.width + j);
+            Z other[V];
+            load_values(other, s.partial + segment * s.width + j);
 #pragma unroll
-            for (int v = 0; v < V; v++) accumulate(mine.at[v], hit, other.at[v]);
+            for (int v = 0; v < V; v++) accumulate(mine[v], hit, other[v]);
             hit = true;
         }
     }
-    sums[threadIdx.x] = mine;
+#pragma unroll
+    for (int v = 0; v < V; v++) sums[threadIdx.x][v] = mine[v];
     if (threadIdx.x % G == 0) hits[part] = hit;
     for (int half = PARTS / 2; half > 0; half /= 2) {
         __syncthreads();
         if (part < half && (STARTED || hits[part + half])) {
 #pragma unroll
-            for (int v = 0; v < V; v++) accumulate(mine.at[v], hit, sums[threadIdx.x + half * G].at[v]);
+            for (int v = 0; v < V; v++) {
+                accumulate(mine[v], hit, sums[threadIdx.x + half * G][v]);
+                sums[threadIdx.x][v] = mine[v];
+            }
             hit = true;
-            sums[threadIdx.x] = mine;
         }
         __syncthreads();
         if (part < half && threadIdx.x % G == 0) hits[part] = hit;
     }
-    if (part == 0 && j < s.width) mine.store(s.c_values + at + j);
+    if (part == 0 && j < s.width) store_values(s.c_values + at + j, mine);
 }
