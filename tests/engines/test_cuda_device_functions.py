@@ -103,7 +103,7 @@ def _text(file: str) -> str:
 @pytest.fixture(scope="module")
 def skip(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The program `SKIP` after the text of the varint readers."""
-    files = ("types.cuh", "records.cuh", "warp.cuh", "compressed.cuh", "varint.cuh")
+    files = ("types.cuh", "warp.cuh", "compressed.cuh", "varint.cuh")
     return built(tmp_path_factory.mktemp("skip"), "skip", files, "typedef int J;\ntypedef long long AT;\n", SKIP)
 
 
@@ -120,7 +120,7 @@ def _watches_races(place: Path) -> bool:
 def test_unions_by_many_threads(label: str, tmp_path: Path) -> None:
     """Every row ends at the least row of its component; and no two threads race, except by relaxed accesses."""
     options = ("-fsanitize=thread",) if _watches_races(tmp_path) else ()
-    files = ("types.cuh", "records.cuh", "warp.cuh", "forest.cuh")
+    files = ("types.cuh", "warp.cuh", "forest.cuh")
     program = built(tmp_path, "unite", files, f"typedef {label} F;\n", UNITE, *options)
     done = subprocess.run([program], capture_output=True, text=True, timeout=100)
     assert (done.returncode, done.stdout) == (0, "0 wrong\n"), done.stderr[:2000]

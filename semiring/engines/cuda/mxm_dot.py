@@ -82,7 +82,7 @@ def _plan(
     prologue = (
         typedefs(**dict(zip(("AP", "AI", "BP", "BI", "MP", "MI"), integers, strict=True)))
         + typedefs(**types)
-        + constants(VALUED=valued, KEEPS=keeps, RESULT=result, FORM=2, GROUP=lanes)
+        + constants(VALUED=valued, KEEPS=keeps, RESULT=result, MASKED=True, COMPLEMENT=False, GROUP=lanes)
         + _sizes()
         + semiring(ring)
         + monoid_text("reduce", monoid)

@@ -82,7 +82,7 @@ def pack_operands(
 
 def operand_packer(**types: np.dtype[Any]) -> Callable[..., bytes]:
     """Return the packer of ``ProductArguments``.  types: A, B, M and Z."""
-    return arguments("product_arguments.cuh", "ProductArguments", **types)
+    return arguments("mxm_operands.cuh", "ProductArguments", **types)
 
 
 @functools.lru_cache(maxsize=1024)

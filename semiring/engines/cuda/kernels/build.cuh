@@ -2,7 +2,6 @@
 // `bits` bits; equal keys are adjacent and in input order.
 
 #include "entries.cuh"
-#include "rank.cuh"
 
 // keys[p] = (major[p], minor[p]); if `major` is null, all major indices are 0.
 extern "C" __global__ void build_keys(i64 n, const MAJOR* major, const MINOR* minor, int bits, KEY* keys) {

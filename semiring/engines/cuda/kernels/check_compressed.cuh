@@ -3,7 +3,6 @@
 // whatever the arrays contain.  The prologue defines CODEC, J, AT and P.
 
 #include "CODEC_tile.cuh"
-#include "row_starts.cuh"
 
 constexpr int WARPS = 8;
 

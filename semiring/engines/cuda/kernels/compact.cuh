@@ -2,7 +2,6 @@
 // word.  V is an unsigned integer of the size of the values, which are only moved.
 
 #include "entries.cuh"
-#include "rank.cuh"
 
 // out[rank(p)] = entry p for every marked p.  If `indices` is null, the index of an entry is its position.
 extern "C" __global__ void compact_entries(i64 n, const u32* marks, const R* ranks, const I* indices,

@@ -5,13 +5,11 @@
 
 #pragma once
 
-#include "entries.cuh"
-#include "product_arguments.cuh"
+#include "mxm_operands.cuh"
 
 typedef reduce_z OUT;
 
 constexpr bool READS_X = KEEPS && multiply_reads_x;
-constexpr bool READS_Y = KEEPS && multiply_reads_y;
 constexpr bool HAS_BITS = !READS_X;
 constexpr int BLOCK = 256;
 constexpr i64 STORED = 0;

@@ -1,7 +1,6 @@
-// extract: t(p) = u(index[p]).  See index.cuh.
+// extract: t(p) = u(index[p]).  X is the type of an index array.
 
 #include "entries.cuh"
-#include "index.cuh"
 
 // V is an unsigned integer of the size of the values, which are only moved.
 extern "C" __global__ void extract_vector(i64 n, const X* index, i64 start, i64 step, const u32* words,

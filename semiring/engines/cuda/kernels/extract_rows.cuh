@@ -3,8 +3,7 @@
 // Types: P of row offsets of the matrix, O of those of the result, I of columns; V is an unsigned integer of the size
 // of the values, which are only moved.
 
-#include "index.cuh"
-#include "row_offsets.cuh"
+#include "row_tiles.cuh"
 
 // offsets[p] = the number of entries of the rows index[0] to index[p - 1], for p = 0 to n; words[0] = that of all.  A block
 // processes TILE rows.  words: see lookback.cuh.

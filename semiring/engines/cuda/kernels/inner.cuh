@@ -4,7 +4,7 @@
 // list with n entries, and v is dense.  Otherwise both are dense, with n slots.
 
 #include "entries.cuh"
-#include "reduce_blocks.cuh"
+#include "grid.cuh"
 
 struct Sum {
     DEVICE add_z operator()(add_z x, add_z y) const { return add(x, y); }

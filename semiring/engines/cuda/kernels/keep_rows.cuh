@@ -4,7 +4,6 @@
 
 #pragma once
 
-#include "lookback.cuh"
 #include "row_tiles.cuh"
 
 // marks: for two passes, a bit for each slot of each tile.  words: for one pass, see lookback.cuh; for two passes, the

@@ -69,8 +69,7 @@ extern "C" __global__ void locate_groups(i64 n, const u32* words, const L* list,
                                          const A* values, A iso, const u64* keys, u64* best) {
     for (i64 k = thread_id(); k < n; k += thread_count()) {
         if (!is_present(words, k)) continue;
-        const i64 p = list == nullptr ? k : i64(list[k]);
-        const i64 group = index == nullptr ? start + step * p : i64(index[p]);
+        const i64 group = index_at(index, start, step, index_at(list, 0, 1, k));
         place_bid(best + group, bid_of(value_at(values, iso, k), k, keys, group));
     }
 }

@@ -3,7 +3,6 @@
 // the number of products of each entry.  A batch is a range of rows.
 
 #include "entries.cuh"
-#include "rank.cuh"
 
 extern "C" __global__ void mxm_count(i64 n, const AI* a_indices, const BP* b_indptr, i64* products) {
     for (i64 p = thread_id(); p < n; p += thread_count()) {

@@ -6,6 +6,7 @@
 //
 // The prologue defines the parameters of mxm_operands.cuh.
 
+#include "grid.cuh"
 #include "mxm_operands.cuh"
 
 struct DenseArguments {
@@ -65,13 +66,7 @@ extern "C" __global__ void mxm_dense(const ProductArguments s, const DenseArgume
         count = warp_sum(count);
         if (lane_id() == 0) t.indptr[i + 1] = count;
     }
-    __shared__ bool last;
-    __threadfence();
-    __syncthreads();
-    if (threadIdx.x == 0) last = atomicAdd(t.state, u64(1)) == gridDim.x - 1;
-    __syncthreads();
-    if (!last) return;
-    __threadfence();
+    if (!is_last_block(t.state)) return;
     int before = 0;
     for (i64 first = 0; first < s.nrows; first += blockDim.x) {
         const i64 i = first + threadIdx.x;

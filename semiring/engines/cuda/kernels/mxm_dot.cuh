@@ -15,9 +15,9 @@
 // The prologue defines the semiring, and the monoid `reduce`; the types AP, AI, A (offsets, columns and values of A),
 // BP, BI, B (of Bt), MP, MI, M (of the mask); and the constants VALUED (the mask admits entries by value), KEEPS
 // (results have values of their own), RESULT (STORED, REDUCED: the results are reduced, SUMMED: `reduce` is the
-// addition of the semiring, so products are combined in any grouping), FORM (2), GROUP (lanes for an entry of the
-// mask), SMALL and LARGE (entries of a row of A in the table of a warp, of a block), SEGMENT (entries of the mask of a
-// warp's row, and of a segment), BATCH, DOT_RESIDENT, SWAP, SEARCHED (see tuning.py).
+// addition of the semiring, so products are combined in any grouping), MASKED (true), COMPLEMENT (false), GROUP (lanes
+// for an entry of the mask), SMALL and LARGE (entries of a row of A in the table of a warp, of a block), SEGMENT (entries
+// of the mask of a warp's row, and of a segment), BATCH, DOT_RESIDENT, SWAP, SEARCHED (see tuning.py).
 
 #include "dot_table.cuh"
 
@@ -38,15 +38,9 @@ struct Reduce {
 
 // sum (+)= A(i, k) (x) B(k, j), for entry p of A and entry q of Bt.
 DEVICE void accumulate(const DotProductArguments& s, Maybe<Z>& sum, i64 i, i64 k, i64 j, i64 p, i64 q) {
-    Z product = Z();
-    if constexpr (KEEPS) {
-        A x = A();
-        B y = B();
-        if constexpr (READS_X) x = value_at(s.a_values, s.a_iso, p);
-        if constexpr (READS_Y) y = value_at(s.b_values, s.b_iso, q);
-        product = cast<Z>(multiply(x, y, i, k, k, j));
-    }
-    sum = join(sum, Maybe<Z>{true, product}, Add());
+    Z z = Z();
+    if constexpr (KEEPS) z = product(s, left_value(s, p), q, i, k, j);
+    sum = join(sum, Maybe<Z>{true, z}, Add());
 }
 
 // sum (+)= the dot product of row i of A and the entries [begin, end) of row j of Bt, by lanes `stride` apart.

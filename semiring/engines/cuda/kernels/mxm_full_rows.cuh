@@ -3,7 +3,7 @@
 // The prologue defines the types P (offsets of the sparse matrix), I (its columns), BP (offsets of the full matrix, or of
 // the mask), R (ranks), C (offsets of the result); and the constant SEGMENT, the entries of a segment.
 
-#include "rank.cuh"
+#include "semiring.cuh"
 
 // Lists the rows with more than SEGMENT entries as (row, first segment), and their segments as (row, first entry).
 // state: the numbers of long rows and of segments.  The order is arbitrary; the segments of a row are consecutive.

@@ -2,7 +2,7 @@
 
 #pragma once
 
-#include "encoding.cuh"
+#include "compressed.cuh"
 #include "packed.cuh"
 
 constexpr int PACKED_LENGTHS = COLUMN_BITS + 1;  // bit lengths 0 to COLUMN_BITS

@@ -6,7 +6,7 @@
 // carries.
 
 #include "entries.cuh"
-#include "reduce_blocks.cuh"
+#include "grid.cuh"
 #include "row_tiles.cuh"
 
 DEVICE OUT combined(OUT x, OUT y) { return cast<OUT>(add(x, y)); }

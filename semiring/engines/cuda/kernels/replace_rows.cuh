@@ -3,8 +3,7 @@
 // Types: P of the row offsets of c, Q of those of a, O of those of the result, I of columns, N of numbers of rows; V is an
 // unsigned integer of the size of the values, which are only moved.
 
-#include "index.cuh"
-#include "row_offsets.cuh"
+#include "row_tiles.cuh"
 
 // from[r] = the p with index[p] = r; the bits of all others are set.  *repeats is 1 if an index repeats.
 extern "C" __global__ void replace_sources(i64 n, const X* index, i64 start, i64 step, N* from, i64* repeats) {

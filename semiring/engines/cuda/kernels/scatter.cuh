@@ -6,10 +6,9 @@
 
 #include "entries.cuh"
 
-// The p of the k-th entry, and its target index.
-DEVICE i64 scatter_source(const L* list, i64 k) { return list == nullptr ? k : i64(list[k]); }
-DEVICE i64 scatter_target(const X* index, i64 start, i64 step, i64 p) {
-    return index == nullptr ? start + step * p : i64(index[p]);
+// The target of the k-th entry.
+DEVICE i64 scatter_target(const L* list, const X* index, i64 start, i64 step, i64 k) {
+    return index_at(index, start, step, index_at(list, 0, 1, k));
 }
 
 // winners[i] becomes the smallest k, or ~(k + 1) of the largest k, so both cases are a minimum over initially set bits.
@@ -18,7 +17,7 @@ extern "C" __global__ void scatter_claim(i64 n, const u32* words, const L* list,
                                          i64 step, W* winners) {
     for (i64 k = thread_id(); k < n; k += thread_count()) {
         if (!is_present(words, k)) continue;
-        W* const winner = winners + scatter_target(index, start, step, scatter_source(list, k));
+        W* const winner = winners + scatter_target(list, index, start, step, k);
         const W bid = COMBINED ? W(k) : W(~W(k + 1));
         if (load_relaxed(winner) > bid) atomicMin(winner, bid);
     }
@@ -40,7 +39,7 @@ extern "C" __global__ void scatter_combine(i64 n, const u32* words, const L* lis
                                            i64 step, const W* winners, const U* values, U iso, U* out) {
     for (i64 k = thread_id(); k < n; k += thread_count()) {
         if (!is_present(words, k)) continue;
-        const i64 i = scatter_target(index, start, step, scatter_source(list, k));
+        const i64 i = scatter_target(list, index, start, step, k);
         if (winners[i] == W(k)) continue;
         const U mine = value_at(values, iso, k);
         atomic_combine_shared<NATIVE>(out + i, mine, [](U before, U other) { return cast<U>(dup(before, other)); });

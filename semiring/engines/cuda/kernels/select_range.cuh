@@ -2,7 +2,7 @@
 //
 // Types: P of row offsets, I of columns.
 
-#include "row_offsets.cuh"
+#include "row_tiles.cuh"
 
 // Kept are the columns [low + i * low_step, high + i * high_step) of row i.  words: see lookback.cuh.
 struct RangeArguments {

@@ -2,8 +2,8 @@
 
 #pragma once
 
-#include "encoding.cuh"
-#include "row_starts.cuh"
+#include "compressed.cuh"
+#include "tiles.cuh"
 
 constexpr int LONGEST_CODE = sizeof(J) == 4 ? 5 : 9;
 

@@ -3,7 +3,6 @@
 
 #pragma once
 
-#include "row_starts.cuh"
 #include "tiles.cuh"
 #include "varint.cuh"
 

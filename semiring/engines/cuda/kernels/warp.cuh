@@ -29,6 +29,13 @@ DEVICE u32 valid_bits(i64 size, i64 w) {
 DEVICE u32 word_at(const u32* words, i64 size, i64 w) {
     return words == nullptr ? valid_bits(size, w) : words[w];
 }
+// The number of bits before bit p of a bitmap, or of all bits if p is behind the last word.  ranks: of its words, and of all.
+template <class R>
+DEVICE i64 rank_of(const u32* marks, const R* ranks, i64 p) {
+    const i64 before = i64(ranks[p >> 5]);
+    const int bit = int(p & 31);
+    return bit == 0 ? before : before + __popc(marks[p >> 5] & ((1u << bit) - 1u));
+}
 // Lane 0 writes word w, and returns the number of its bits; other lanes return 0.  Null `words` are not written.
 DEVICE int write_word(u32* words, i64 w, u32 word) {
     if (lane_id() != 0 || words == nullptr) return 0;
@@ -49,6 +56,11 @@ DEVICE i64 write_bits(i64 size, u32* words, F hit) {
 template <class T>
 DEVICE T value_at(const T* values, T iso, i64 p) {
     return values == nullptr ? iso : values[p];
+}
+// Element p of an index array; of start, start + step, ... if `index` is null.
+template <class X>
+DEVICE i64 index_at(const X* index, i64 start, i64 step, i64 p) {
+    return index == nullptr ? start + step * p : i64(index[p]);
 }
 
 // --- warps: every lane of the warp must call --------------------------------------------------------------

@@ -10,7 +10,6 @@
 // row of the other operand ends.  So the work is divided evenly, however skewed the rows are.
 
 #include "mark.cuh"
-#include "rank.cuh"
 
 template <class P>
 DEVICE i64 search_row(const P* indptr, const I* indices, i64 i, i64 j) {
