@@ -12,7 +12,7 @@ from ...dtypes import INT32, INT64
 from ...formats import AnyPattern, Array, VectorStore, word_count
 from .kernel import Handles, Kernel, kernel
 from .launch import BLOCK, bitmap, full, grid, read_back
-from .specialize import typedefs
+from .specialize import constants, typedefs
 
 __all__ = ["Degrees", "degrees", "present_rows"]
 
@@ -72,7 +72,7 @@ def degrees(pattern: AnyPattern) -> Degrees:
 
 @functools.cache
 def _kernel(offset: np.dtype[Any]) -> Kernel:
-    return kernel("degrees.cuh", "degrees", typedefs(P=offset))
+    return kernel("degrees.cuh", "degrees", typedefs(P=offset, X=INT64) + constants(LISTED=False))
 
 
 def present_rows(pattern: AnyPattern, dtype: np.dtype[Any], values: Array | np.generic) -> VectorStore:

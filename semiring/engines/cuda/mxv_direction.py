@@ -121,7 +121,7 @@ def _edges(pattern: AnyPattern, u: VectorStore) -> int:
 
 @functools.cache
 def _edges_kernel(offset: np.dtype[Any], index: np.dtype[Any], listed: bool) -> Kernel:
-    return kernel("edges.cuh", "count_edges", typedefs(P=offset, X=index) + constants(LISTED=listed))
+    return kernel("degrees.cuh", "count_edges", typedefs(P=offset, X=index) + constants(LISTED=listed))
 
 
 def samples() -> Handles:

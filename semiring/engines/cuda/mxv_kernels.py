@@ -133,7 +133,7 @@ def either_kernel(ring: TypedSemiring, types: Types) -> Kernel:
 @functools.cache
 def count_bits_kernel() -> Kernel:
     """Return the kernel that adds the number of bits of words to a counter."""
-    return kernel("popcount.cuh", "count_bits")
+    return kernel("convert.cuh", "count_bits", typedefs(I=INT32, V=UINT8))
 
 
 def samples() -> Iterator[Handles]:

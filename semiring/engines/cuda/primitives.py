@@ -137,7 +137,7 @@ def rows_of_entries(a: CSR) -> Array:
 @functools.cache
 def rows_kernel(entry: str, offset: np.dtype[Any], out: np.dtype[Any]) -> Kernel:
     """Return a kernel of ``rows.cuh`` for offsets of a type and results of another."""
-    return kernel("rows.cuh", entry, typedefs(P=offset, O=out) + constants(FORM=ROWS))
+    return kernel("rows.cuh", entry, typedefs(P=offset, O=out))
 
 
 def put(out: Array, at: int, part: Array) -> None:
@@ -278,6 +278,7 @@ def samples() -> Iterator[Handles]:
             _range_kernel(index),
         )
         yield gather_kernel(index, value), rows_kernel("rows_of_entries", index, index)
+        yield rows_kernel("rows_tiles", index, INT64)
     yield _compact_kernel("indptr", INT32, INT64, UINT8, INT32)
     for source, target in ((FP32, INT8), (FP64, UINT64), (INT64, BOOL), (UINT16, FP32)):
         yield _cast_kernel(source, target)

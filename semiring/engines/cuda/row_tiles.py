@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import cupy
 import numpy as np
 
-from ...dtypes import INT32, INT64
+from ...dtypes import INT64
 from ...formats import CSR, AnyPattern, Array, Pattern, index_dtype
 from . import tuning
-from .kernel import Handles, Kernel, kernel
+from .kernel import Kernel
 from .launch import BLOCK, Counter, counter, grid, read_one
-from .primitives import cast_array, exclusive_scan, put
-from .specialize import constants, typedefs
+from .primitives import cast_array, exclusive_scan, put, rows_kernel
+from .specialize import constants
 
 __all__ = [
     "TILE_BLOCK",
@@ -50,13 +49,8 @@ def find_tiles(indptr: Array, nrows: int, nvals: int, tile: int = tuning.TILE) -
     """Return the number of rows that end before each tile of `tile` steps, for rows of these offsets."""
     tiles = -(-(nrows + nvals) // tile)
     made = cupy.empty(tiles + 1, np.int64)
-    _find_kernel(tile, indptr.dtype)(grid(tiles + 1), BLOCK, indptr, nrows, nvals, made, tiles)
+    rows_kernel("rows_tiles", indptr.dtype, INT64)(grid(tiles + 1), BLOCK, indptr, nrows, nvals, tile, made, tiles)
     return made
-
-
-@functools.cache
-def _find_kernel(tile: int, offset: np.dtype[Any]) -> Kernel:
-    return kernel("row_tiles_find.cuh", "row_tiles_find", constants(TILE=tile) + typedefs(P=offset))
 
 
 def lookback_words(tiles: int) -> Counter:
@@ -163,8 +157,3 @@ def kept_rows(a: CSR, passes: Passes, pack: Callable[..., bytes], *arguments: An
     if kept == a.nvals:
         return a
     return CSR(Pattern(a.nrows, a.ncols, cast_array(indptr, index_dtype(kept)), columns), a.dtype, values, a.iso)
-
-
-def samples() -> Handles:
-    """Return the kernels of this module for representative types and operators: see `catalog`."""
-    return _find_kernel(tuning.TILE, INT32), _find_kernel(tuning.TILE, INT64)

@@ -51,14 +51,9 @@ extern "C" __global__ void build_minor(i64 n, const KEY* keys, int bits, const u
 extern "C" __global__ void build_indptr(i64 nrows, i64 n, const KEY* keys, int bits, const u32* marks,
                                         const R* ranks, O* indptr) {
     for (i64 r = thread_id(); r <= nrows; r += thread_count()) {
-        i64 low = 0, high = n;
-        while (r < nrows && low < high) {
-            const i64 middle = low + (high - low) / 2;
-            if (u64(keys[middle]) >> bits < u64(r)) low = middle + 1;
-            else high = middle;
-        }
-        if (r == nrows) low = n;
-        indptr[r] = O(marks == nullptr ? low : rank_of(marks, ranks, low));
+        const auto before = [=](i64 p) { return u64(keys[p]) >> bits < u64(r); };
+        const i64 first = r == nrows ? n : partition_point(i64(0), n, before);
+        indptr[r] = O(marks == nullptr ? first : rank_of(marks, ranks, first));
     }
 }
 

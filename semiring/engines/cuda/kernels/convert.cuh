@@ -21,3 +21,10 @@ extern "C" __global__ void convert_fill(i64 size, u32* words) {
 extern "C" __global__ void convert_range(i64 n, i64 start, i64 step, I* out) {
     for (i64 p = thread_id(); p < n; p += thread_count()) out[p] = I(start + step * p);
 }
+
+// *count += the number of set bits of presence words.
+extern "C" __global__ void count_bits(const u32* words, i64 word_count, u64* count) {
+    i64 mine = 0;
+    for (i64 w = thread_id(); w < word_count; w += thread_count()) mine += __popc(words[w]);
+    add_count(count, mine);
+}

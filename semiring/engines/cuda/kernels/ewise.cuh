@@ -40,14 +40,9 @@ extern "C" __global__ void ewise_bounds(i64 nrows, i64 na, const P* a_indptr, co
                                         const BP* b_indptr, const I* b_indices, i64 tiles, i64* bounds) {
     for (i64 t = thread_id(); t <= tiles; t += thread_count()) {
         const i64 path = nrows + na + nb, at = t * MERGE_PATH < path ? t * MERGE_PATH : path;
-        i64 low = 0, high = at < nrows ? at : nrows;
-        while (low < high) {
-            const i64 middle = (low + high) / 2;
-            const i64 end = offset_of(a_indptr, na, middle + 1) + offset_of(b_indptr, nb, middle + 1) + middle;
-            if (end < at) low = middle + 1;
-            else high = middle;
-        }
-        const i64 row = low;
+        const i64 row = partition_point(i64(0), at < nrows ? at : nrows, [=](i64 r) {
+            return offset_of(a_indptr, na, r + 1) + offset_of(b_indptr, nb, r + 1) + r < at;
+        });
         bounds[2 * t] = row;
         if (row == nrows) {
             bounds[2 * t + 1] = 2 * na;
@@ -56,16 +51,12 @@ extern "C" __global__ void ewise_bounds(i64 nrows, i64 na, const P* a_indptr, co
         const i64 a0 = offset_of(a_indptr, na, row), a1 = offset_of(a_indptr, na, row + 1);
         const i64 b0 = offset_of(b_indptr, nb, row), b1 = offset_of(b_indptr, nb, row + 1);
         const i64 steps = at - (a0 + b0 + row);  // in the row
-        low = steps > b1 - b0 ? steps - (b1 - b0) : 0;
-        high = steps < a1 - a0 ? steps : a1 - a0;
-        while (low < high) {
-            const i64 middle = (low + high) / 2;
-            if (a_indices[a0 + middle] <= b_indices[b0 + steps - 1 - middle]) low = middle + 1;
-            else high = middle;
-        }
-        const i64 next = b0 + steps - low;
-        const bool split = low > 0 && next < b1 && a_indices[a0 + low - 1] == b_indices[next];
-        bounds[2 * t + 1] = 2 * (a0 + low) + i64(split);
+        const i64 of_a = partition_point(
+            steps > b1 - b0 ? steps - (b1 - b0) : 0, steps < a1 - a0 ? steps : a1 - a0,
+            [=](i64 a) { return a_indices[a0 + a] <= b_indices[b0 + steps - 1 - a]; });
+        const i64 next = b0 + steps - of_a;
+        const bool split = of_a > 0 && next < b1 && a_indices[a0 + of_a - 1] == b_indices[next];
+        bounds[2 * t + 1] = 2 * (a0 + of_a) + i64(split);
     }
 }
 

@@ -16,16 +16,11 @@ extern "C" __global__ void mxm_count(i64 n, const AI* a_indices, const BP* b_ind
 extern "C" __global__ void mxm_bounds(i64 batches, i64 limit, i64 nrows, const AP* a_indptr, const i64* offsets,
                                    i64* bounds) {
     for (i64 b = thread_id(); b <= batches; b += thread_count()) {
-        i64 low = 0, high = nrows;
-        while (low < high) {
-            const i64 middle = low + (high - low) / 2;
-            if (offsets[i64(a_indptr[middle])] < b * limit) low = middle + 1;
-            else high = middle;
-        }
-        if (b == batches) low = nrows;
-        bounds[3 * b] = low;
-        bounds[3 * b + 1] = i64(a_indptr[low]);
-        bounds[3 * b + 2] = offsets[i64(a_indptr[low])];
+        const auto before = [=](i64 i) { return offsets[i64(a_indptr[i])] < b * limit; };
+        const i64 row = b == batches ? nrows : partition_point(i64(0), nrows, before);
+        bounds[3 * b] = row;
+        bounds[3 * b + 1] = i64(a_indptr[row]);
+        bounds[3 * b + 2] = offsets[i64(a_indptr[row])];
     }
 }
 

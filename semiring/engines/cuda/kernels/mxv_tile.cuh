@@ -3,7 +3,7 @@
 // Merrill, Garland, "Merge-Based Parallel Sparse Matrix-Vector Multiplication" (SC 2016).
 //
 // The tile in which a row ends writes the row.  The partial sum of a row that continues after a tile is the carry of
-// the tile; `add_carry` (mxv_carry.cuh) adds the carries.  The partition (row_tiles_find.cuh) depends on the pattern and
+// the tile; `add_carry` (mxv_carry.cuh) adds the carries.  The partition (rows.cuh) depends on the pattern and
 // is cached with it.
 // See product.cuh for the prologue; here also TILE and BLOCK.
 

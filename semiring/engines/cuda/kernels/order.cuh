@@ -207,12 +207,9 @@ struct Items {
         if (b_first >= size) return;
         const u32 a_end = b_first, b_end = b_first + run < size ? b_first + run : size;
         const u32 before = first - a_first, longest = b_end - b_first;
-        u32 low = before > longest ? before - longest : 0, high = before < run ? before : run;
-        while (low < high) {
-            const u32 middle = (low + high) / 2;
-            if (staged.key(a_first + middle) <= staged.key(b_first + before - 1 - middle)) low = middle + 1;
-            else high = middle;
-        }
+        const u32 low = partition_point(
+            before > longest ? before - longest : 0, before < run ? before : run,
+            [&](u32 a) { return staged.key(a_first + a) <= staged.key(b_first + before - 1 - a); });
         u32 a = a_first + low, b = b_first + before - low;
         KEY a_key = a < a_end ? staged.key(a) : LAST_KEY, b_key = b < b_end ? staged.key(b) : LAST_KEY;
 #pragma unroll

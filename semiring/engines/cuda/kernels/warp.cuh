@@ -277,24 +277,25 @@ DEVICE T block_scan_exclusive(T value, T& total) {
 
 // --- searches in sorted arrays --------------------------------------------------------------------------
 
-// The first position in [low, high) whose element is >= (lower_bound) or > (upper_bound) `key`; high if none is.
-template <class T>
-DEVICE i64 lower_bound(const T* sorted, i64 low, i64 high, i64 key) {
+// The first position in [low, high) for which before(position) is false, `high` if there is none; positions for which it
+// is true come first.
+template <class I, class F>
+DEVICE I partition_point(I low, I high, F before) {
     while (low < high) {
-        const i64 middle = low + (high - low) / 2;
-        if (i64(sorted[middle]) < key) low = middle + 1;
+        const I middle = low + (high - low) / 2;
+        if (before(middle)) low = middle + 1;
         else high = middle;
     }
     return low;
 }
+// The first position in [low, high) whose element is >= (lower_bound) or > (upper_bound) `key`; high if none is.
+template <class T>
+DEVICE i64 lower_bound(const T* sorted, i64 low, i64 high, i64 key) {
+    return partition_point(low, high, [=](i64 p) { return i64(sorted[p]) < key; });
+}
 template <class T>
 DEVICE i64 upper_bound(const T* sorted, i64 low, i64 high, i64 key) {
-    while (low < high) {
-        const i64 middle = low + (high - low) / 2;
-        if (i64(sorted[middle]) <= key) low = middle + 1;
-        else high = middle;
-    }
-    return low;
+    return partition_point(low, high, [=](i64 p) { return i64(sorted[p]) <= key; });
 }
 // The first position in [low, high) whose element is > `key`, high if none is; 32 probes a step.
 // Every lane of the warp calls with the same arguments; valid in every lane.
