@@ -88,7 +88,6 @@ struct MergeStage {
     u32 below[MERGE_THREADS + 1];  // those before: the number of entries of A in the high half, of outputs in the low one
     u32 warp_sums[MERGE_THREADS / 32];
     u32 sources[TILE + TILE / STEPS];  // of each output
-    i64 before;
 
     // The slot of an output among `sources`: threads that write or read consecutive ones use different banks.
     static DEVICE int padded(int output) { return output + output / STEPS; }
@@ -204,12 +203,8 @@ extern "C" __global__ void __launch_bounds__(MERGE_THREADS, MERGE_RESIDENT) ewis
     const i64 number = i64(blockIdx.x);
     const MergeTile tile(q, number);
     const int total = stage.count(merge_tile(q, tile, rows));
-    if (threadIdx.x < 32) {
-        const i64 before = Lookback{q.words}.before(number, total, number == q.tiles - 1);
-        if (threadIdx.x == 0) stage.before = before;
-    }
-    __syncthreads();
-    write_tile(q, tile, stage, rows, number, total, stage.before);
+    const i64 before = Lookback{q.words}.before_block(number, total, number == q.tiles - 1);
+    write_tile(q, tile, stage, rows, number, total, before);
 }
 
 // The first of two passes: finds the steps of each thread, and counts the outputs of each tile.

@@ -25,33 +25,11 @@ extern "C" __global__ void __launch_bounds__(TILE_THREADS)
 extern "C" __global__ void __launch_bounds__(TILE_THREADS)
     extract_rows(i64 n, const X* index, i64 start, i64 step, const P* indptr, const I* indices, const V* values,
                  const O* offsets, i64 total, const i64* first_row, I* out_indices, V* out_values) {
-    __shared__ TileHeads<i64, int(TILE)> from;  // the position in the matrix less the slot in the tile
-    const RowTile tile(first_row, i64(blockIdx.x), n, total);
-    from.clear();
-    __syncthreads();
-    for (i64 r = tile.row0 + threadIdx.x; r <= tile.row1 && r < n; r += TILE_THREADS) {
-        const int slot = tile.start(offsets, r);
-        if (slot >= tile.end(offsets, r)) continue;
-        from.mark(slot, i64(indptr[index_at(index, start, step, r)]) - i64(offsets[r]) + tile.first);
-    }
-    from.finish();
-    I columns[TILE_ROUNDS];
-    V moved[TILE_ROUNDS];
-#pragma unroll
-    for (int round = 0; round < TILE_ROUNDS; round++) {
-        const int slot = tile_slot(round);
-        columns[round] = I(0);
-        moved[round] = V(0);
-        if (slot >= tile.entries) continue;
-        const i64 p = from.at(slot) + slot;
-        columns[round] = indices[p];
-        if (values != nullptr) moved[round] = values[p];
-    }
-#pragma unroll
-    for (int round = 0; round < TILE_ROUNDS; round++) {
-        const int slot = tile_slot(round);
-        if (slot >= tile.entries) continue;
-        out_indices[tile.first + slot] = columns[round];
-        if (values != nullptr) out_values[tile.first + slot] = moved[round];
-    }
+    copy_rows(
+        n, total, offsets, first_row, out_indices, out_values,
+        [=](i64 r, i64 shift) { return i64(indptr[index_at(index, start, step, r)]) - shift; },
+        [=](i64 from, int slot, I& column, V& value) {
+            column = indices[from + slot];
+            if (values != nullptr) value = values[from + slot];
+        });
 }

@@ -99,18 +99,13 @@ DEVICE void write_kept(const KeepArguments& k, const RowTile& tile, const TileMa
 template <bool NEEDS_VALUE, bool NEEDS_ROW, class F>
 DEVICE void keep_rows(const KeepArguments& k, F admit) {
     __shared__ TileMarks kept;
-    __shared__ i64 shared_before;
     const i64 number = i64(blockIdx.x);
     const RowTile tile(k.first_row, number, k.nrows, k.n);
     const u32 mine = mark_kept<NEEDS_VALUE, NEEDS_ROW>(k, tile, admit);
     if (lane_id() < TILE_ROUNDS) kept.bits[tile_word(lane_id())] = mine;
     __syncthreads();
-    if (threadIdx.x < 32) {
-        const i64 before = Lookback{k.words}.before(number, kept.count(), number == k.tiles - 1);
-        if (threadIdx.x == 0) shared_before = before;
-    }
-    __syncthreads();
-    write_kept(k, tile, kept, number, shared_before);
+    const int count = threadIdx.x < 32 ? kept.count() : 0;
+    write_kept(k, tile, kept, number, Lookback{k.words}.before_block(number, count, number == k.tiles - 1));
 }
 
 // The first of two passes.  A block for each tile calls.

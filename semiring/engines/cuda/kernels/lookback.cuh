@@ -58,4 +58,14 @@ struct Lookback {
         }
         return all;
     }
+    // The same by the threads of a block, of which those of the first warp have the sum; ends with a barrier.
+    DEVICE i64 before_block(i64 tile, i64 sum, bool last) const {
+        __shared__ i64 earlier;
+        if (threadIdx.x < 32) {
+            const i64 all = before(tile, sum, last);
+            if (threadIdx.x == 0) earlier = all;
+        }
+        __syncthreads();
+        return earlier;
+    }
 };

@@ -8,30 +8,24 @@
 // gathers from the second-level cache wait for lines.
 // See product.cuh for the prologue; here also TILE, BLOCK, and TABLE, a multiple of 16.
 
-#include "mxv_carry.cuh"
+#include "mxv_tile.cuh"
 
 static_assert(UNMASKED_FULL && VALUED && READS_U && !READS_O && !COMPRESSED, "what the host chooses this kernel for");
 
 constexpr int ROUNDS = int(TILE) / 32;
 
-// The entries of a tile, ROUNDS a lane, and the rows and positions that it spans.
-struct EntryTile {
-    i64 row0, row1, p0;
-    int entries;
+// The entries of a tile, ROUNDS a lane.
+struct EntryTile : RowTile {
     J rank[ROUNDS];
     A x[ROUNDS];
 
-    DEVICE void load(const J* ranks, const Matrix& a, const i64* first_row, i64 tile, i64 steps) {
-        const i64 at = tile * TILE, end = at + TILE < steps ? at + TILE : steps;
-        row0 = first_row[tile];
-        row1 = first_row[tile + 1];
-        p0 = at - row0;
-        entries = int(end - row1 - p0);
+    EntryTile() = default;
+    DEVICE EntryTile(const J* ranks, const Matrix& a, const RowTile& tile) : RowTile(tile) {
 #pragma unroll
         for (int r = 0; r < ROUNDS; r++) {
             const int e = 32 * r + lane_id();
-            rank[r] = e < entries ? load_streaming(ranks + p0 + e) : J(0);
-            x[r] = e < entries ? a.value(p0 + e) : A();
+            rank[r] = e < entries ? load_streaming(ranks + first + e) : J(0);
+            x[r] = e < entries ? a.value(first + e) : A();
         }
     }
 };
@@ -46,43 +40,32 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 1)
     for (int r = int(threadIdx.x); r < TABLE; r += int(BLOCK)) table[r] = u_values[r];
     __syncthreads();
 
-    const i64 steps = nout + nvals;
-    i64 tile = warp_id();
     EntryTile next;
-    if (tile < tiles) next.load(ranks, a, first_row, tile, steps);
-    while (tile < tiles) {
-        const i64 row0 = next.row0, row1 = next.row1, p0 = next.p0, here = tile;
-        const int entries = next.entries;
-        // The entries of row o in the tile, numbered from its first entry.
-        struct Span {
-            int start, end;
-        };
-        auto span = [&](i64 o) {
-            if (o > row1 || o >= nout) return Span{0, 0};
-            const i64 start = i64(indptr[o]) - p0, end = i64(indptr[o + 1]) - p0;
-            return Span{start > 0 ? int(start) : 0, end < entries ? int(end) : entries};
-        };
+    if (warp_id() < tiles) next = EntryTile(ranks, a, RowTile(first_row, warp_id(), nout, nvals));
+    for (i64 number = warp_id(); number < tiles; number += warp_count()) {
+        const RowTile tile = next;
+        const auto span = [&](i64 o) { return tile.span(indptr, o, nout); };
         U y[ROUNDS];
 #pragma unroll
         for (int r = 0; r < ROUNDS; r++) {
             y[r] = next.rank[r] < J(TABLE) ? table[next.rank[r]] : u_values[next.rank[r]];
         }
-        i64 o = row0 + lane_id();
-        Span mine = span(o);
+        i64 o = tile.row0 + lane_id();
+        TileSpan mine = span(o);
         __syncwarp();  // lanes may still read the values of the tile before
 #pragma unroll
         for (int r = 0; r < ROUNDS; r++) values[32 * r + lane_id()] = product(next.x[r], y[r], 0, 0);
         __syncwarp();
-        tile += warp_count();
-        if (tile < tiles) next.load(ranks, a, first_row, tile, steps);
+        const i64 ahead = number + warp_count();
+        if (ahead < tiles) next = EntryTile(ranks, a, RowTile(first_row, ahead, nout, nvals));
 
-        for (i64 first = row0; first <= row1; first += 32, o += 32, mine = span(o)) {
+        for (i64 first = tile.row0; first <= tile.row1; first += 32, o += 32, mine = span(o)) {
             const auto entry = [&](int e) { return Maybe<Z>{true, values[e]}; };
             const Maybe<Z> sum = reduce_ranges<Z, 32>(mine.start, mine.end, entry, Add());
-            if (o < row1 && sum.hit) out_values[o] = sum.value;
-            if (o == row1) {
-                carry_hit[here] = sum.hit;
-                carry_value[here] = sum.value;
+            if (o < tile.row1 && sum.hit) out_values[o] = sum.value;
+            if (o == tile.row1) {
+                carry_hit[number] = sum.hit;
+                carry_value[number] = sum.value;
             }
         }
     }

@@ -3,20 +3,44 @@
 // Merrill, Garland, "Merge-Based Parallel Sparse Matrix-Vector Multiplication" (SC 2016).
 //
 // The tile in which a row ends writes the row.  The partial sum of a row that continues after a tile is the carry of
-// the tile; `add_carry` (mxv_carry.cuh) adds the carries.  The partition (rows.cuh) depends on the pattern and
+// the tile; `add_carry` adds the carries.  The partition (rows.cuh) depends on the pattern and
 // is cached with it.
 // See product.cuh for the prologue; here also TILE and BLOCK.
 
 #pragma once
 
 #include "entry_columns.cuh"
-#include "mxv_carry.cuh"
+#include "product.cuh"
+#include "row_tiles.cuh"
 
 // The column of entry p if columns are uncompressed; compressed columns are decoded into shared memory instead.
 template <class C>
 DEVICE J load_uncompressed(const C& columns, i64 p) {
     if constexpr (!COMPRESSED) return load_streaming(columns.indices + p);
     else return J(0);
+}
+
+// Adds the carries of the row whose run of tiles begins with tile t to the sum of the tile in which the row ends; a run
+// ends with its row.  The thread reduces a short run, its warp a long one: the whole warp calls, with consecutive t.
+DEVICE void add_carry(i64 t, const P* indptr, const i64* first_row, const bool* hit, const Z* value, i64 tiles,
+                      u32* out_words, Z* out_values, i64 nout) {
+    constexpr int SHORT_RUN = 4;
+    auto part = [&](i64 t) { return Maybe<Z>{hit[t], VALUED ? value[t] : Z()}; };
+    i64 o = nout, length = 0;
+    if (t < tiles) {
+        const i64 row = first_row[t + 1];
+        if (row < nout && (t == 0 || first_row[t] != row)) {
+            o = row;
+            length = (i64(indptr[o + 1]) + o) / TILE - t;
+        }
+    }
+    const Maybe<Z> sum = reduce_ranges<Z, SHORT_RUN>(t, t + length, part, Add());
+    if (!sum.hit) return;
+    if constexpr (VALUED) {
+        const bool found = UNMASKED_FULL ? i64(indptr[o + 1]) + o > (t + length) * TILE : bit_test(out_words, o);
+        out_values[o] = found ? Z(add(sum.value, out_values[o])) : sum.value;
+    }
+    if constexpr (!UNMASKED_FULL) atomicOr(out_words + (o >> 5), 1u << (o & 31));
 }
 
 // Shared memory of a tile.
@@ -29,7 +53,7 @@ struct TileStage {
 
 // Reduces the rows that end in a tile, and stores its carry.  The whole block calls.
 template <class Admits>
-DEVICE void balanced_tile(TileStage& stage, i64 tile, const P* indptr, const Columns& columns, const Matrix& a,
+DEVICE void balanced_tile(TileStage& stage, i64 number, const P* indptr, const Columns& columns, const Matrix& a,
                           const Vector& u, const Admits& mask, u32* out_words, Z* out_values, i64 nout, i64 nvals,
                           const i64* first_row, bool* carry_hit, Z* carry_value) {
     constexpr int ROUNDS = int(TILE / BLOCK);
@@ -38,25 +62,14 @@ DEVICE void balanced_tile(TileStage& stage, i64 tile, const P* indptr, const Col
     auto& hits = stage.hits;
     auto& rejected = stage.rejected;
     const int t = int(threadIdx.x);
-    const i64 at = tile * TILE;
-    const i64 path_end = at + TILE < nout + nvals ? at + TILE : nout + nvals;
-    const i64 row0 = first_row[tile], row1 = first_row[tile + 1];
-    const i64 p0 = at - row0;
-    const int entries = int(path_end - row1 - p0);
+    const RowTile tile(first_row, number, nout, nvals);
+    const i64 row0 = tile.row0, row1 = tile.row1, p0 = tile.first;
+    const int entries = tile.entries;
     const bool one_row = row0 == row1;
-
-    // The entries of row o in the tile, numbered from its first entry.
-    struct Span {
-        int start, end;
-    };
-    auto span = [&](i64 o) {
-        if (o < row0 || o > row1 || o >= nout) return Span{0, 0};
-        const i64 start = i64(indptr[o]) - p0, end = i64(indptr[o + 1]) - p0;
-        return Span{start > 0 ? int(start) : 0, end < entries ? int(end) : entries};
-    };
-    auto carry = [&](const Maybe<Z>& sum) {
-        carry_hit[tile] = sum.hit;
-        if constexpr (VALUED) carry_value[tile] = sum.value;
+    const auto span = [&](i64 o) { return tile.span(indptr, o, nout); };
+    const auto carry = [&](const Maybe<Z>& sum) {
+        carry_hit[number] = sum.hit;
+        if constexpr (VALUED) carry_value[number] = sum.value;
     };
 
     if constexpr (MASK != 0) {
@@ -68,7 +81,7 @@ DEVICE void balanced_tile(TileStage& stage, i64 tile, const P* indptr, const Col
         __syncthreads();
         for (i64 o = row0 + t; o <= row1 && o < nout; o += BLOCK) {
             if (mask.admits(o)) continue;
-            const Span out = span(o);
+            const TileSpan out = span(o);
             for (int w = out.start / 32; 32 * w < out.end; w++) {
                 const u32 from = out.start > 32 * w ? FULL_WARP << (out.start & 31) : FULL_WARP;
                 atomicOr(&rejected[w], from & valid_bits(out.end, w));
@@ -97,7 +110,7 @@ DEVICE void balanced_tile(TileStage& stage, i64 tile, const P* indptr, const Col
     }
     // One warp processes the rows of one presence word: a lane reduces a short row, the warp a long one.
     i64 word = row0 / 32 + warp_in_block();
-    Span mine = span(32 * word + lane_id());
+    TileSpan mine = span(32 * word + lane_id());
 
     Z z[ROUNDS];
     u32 hit = 0;

@@ -343,7 +343,6 @@ constexpr int OFFSETS_EACH = 2 * QUAD;  // rows of a thread
 // position of the first of them in the matrix; null: not stored, those of the first k are indptr.  One block for each
 // blockDim.x * OFFSETS_EACH rows; the words of lookback.cuh are cleared.
 extern "C" __global__ void order_offsets(i64 nrows, const P* indptr, i64 k, u64* words, P* offsets, P* starts) {
-    __shared__ i64 earlier;
     const i64 first = OFFSETS_EACH * thread_id();
     Quad<P> begin[2], at[2], start[2];
 #pragma unroll
@@ -362,11 +361,7 @@ extern "C" __global__ void order_offsets(i64 nrows, const P* indptr, i64 k, u64*
         sum += length < k ? length : k;
     }
     const i64 before = block_scan_exclusive(sum, total);
-    if (threadIdx.x < 32) {
-        const i64 tiles = Lookback{words}.before(blockIdx.x, total, blockIdx.x == gridDim.x - 1);
-        if (lane_id() == 0) earlier = tiles;
-    }
-    __syncthreads();
+    const i64 earlier = Lookback{words}.before_block(blockIdx.x, total, blockIdx.x == gridDim.x - 1);
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
         const i64 row = first + QUAD * half, left = nrows - row;

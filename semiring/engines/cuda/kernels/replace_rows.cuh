@@ -37,38 +37,17 @@ extern "C" __global__ void __launch_bounds__(TILE_THREADS)
     replace_rows(i64 nrows, const N* from, const P* c_indptr, const I* c_indices, const V* c_values, V c_iso,
                  const Q* a_indptr, const I* a_indices, const V* a_values, V a_iso, const O* offsets, i64 total,
                  const i64* first_row, I* out_indices, V* out_values) {
-    // Twice the position in the matrix less the slot in the tile; one more for the rows of a.
-    __shared__ TileHeads<i64, int(TILE)> heads;
-    const RowTile tile(first_row, i64(blockIdx.x), nrows, total);
-    heads.clear();
-    __syncthreads();
-    for (i64 r = tile.row0 + threadIdx.x; r <= tile.row1 && r < nrows; r += TILE_THREADS) {
-        const int slot = tile.start(offsets, r);
-        if (slot >= tile.end(offsets, r)) continue;
-        const N p = from[r];
-        const i64 begin = p == N(-1) ? i64(c_indptr[r]) : i64(a_indptr[i64(p)]);
-        heads.mark(slot, 2 * (begin - i64(offsets[r]) + tile.first) + (p == N(-1) ? 0 : 1));
-    }
-    heads.finish();
-    I columns[TILE_ROUNDS];
-    V values[TILE_ROUNDS];
-#pragma unroll
-    for (int round = 0; round < TILE_ROUNDS; round++) {
-        const int slot = tile_slot(round);
-        columns[round] = I(0);
-        values[round] = V(0);
-        if (slot >= tile.entries) continue;
-        const i64 head = heads.at(slot);
-        const bool of_a = (head & 1) != 0;
-        const i64 p = (head >> 1) + slot;
-        columns[round] = (of_a ? a_indices : c_indices)[p];
-        if (out_values != nullptr) values[round] = value_at(of_a ? a_values : c_values, of_a ? a_iso : c_iso, p);
-    }
-#pragma unroll
-    for (int round = 0; round < TILE_ROUNDS; round++) {
-        const int slot = tile_slot(round);
-        if (slot >= tile.entries) continue;
-        out_indices[tile.first + slot] = columns[round];
-        if (out_values != nullptr) out_values[tile.first + slot] = values[round];
-    }
+    copy_rows(
+        nrows, total, offsets, first_row, out_indices, out_values,
+        [=](i64 r, i64 shift) {  // twice the position in the matrix less the slot; one more for the rows of a
+            const N p = from[r];
+            const i64 begin = p == N(-1) ? i64(c_indptr[r]) : i64(a_indptr[i64(p)]);
+            return 2 * (begin - shift) + (p == N(-1) ? 0 : 1);
+        },
+        [=](i64 head, int slot, I& column, V& value) {
+            const bool of_a = (head & 1) != 0;
+            const i64 p = (head >> 1) + slot;
+            column = (of_a ? a_indices : c_indices)[p];
+            if (out_values != nullptr) value = value_at(of_a ? a_values : c_values, of_a ? a_iso : c_iso, p);
+        });
 }

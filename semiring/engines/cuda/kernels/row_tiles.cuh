@@ -10,14 +10,19 @@
 #include "lookback.cuh"
 
 constexpr int TILE_THREADS = 256;
-constexpr int TILE_ROUNDS = int(TILE) / TILE_THREADS;
+constexpr int TILE_ROUNDS = TILE < TILE_THREADS ? 1 : int(TILE) / TILE_THREADS;  // a smaller tile is that of a warp
 constexpr int TILE_WORDS = int(TILE) / 32;
 
+// The slots [start, end) of a row in a tile.
+struct TileSpan {
+    int start, end;
+};
 // The entries of a tile, and the rows [row0, row1) that end in it.  Later entries belong to row1.
 struct RowTile {
     i64 row0, row1, first;
     int entries;
 
+    RowTile() = default;
     DEVICE RowTile(const i64* first_row, i64 tile, i64 nrows, i64 n) {
         const i64 at = tile * TILE, end = at + TILE < nrows + n ? at + TILE : nrows + n;
         row0 = first_row[tile];
@@ -35,6 +40,12 @@ struct RowTile {
     DEVICE int end(const P* indptr, i64 r) const {
         const i64 slot = i64(indptr[r + 1]) - first;
         return slot < entries ? int(slot) : entries;
+    }
+    // Both; none for a row that is not in the tile.
+    template <class P>
+    DEVICE TileSpan span(const P* indptr, i64 r, i64 nrows) const {
+        if (r < row0 || r > row1 || r >= nrows) return {0, 0};
+        return {start(indptr, r), end(indptr, r)};
     }
 };
 
@@ -84,7 +95,6 @@ struct TileMarks {
 template <class O>
 DEVICE void write_offsets(i64 n, i64 (&lengths)[TILE_ROUNDS], O* offsets, u64* words) {
     __shared__ i64 warp_sums[TILE_THREADS / 32];
-    __shared__ i64 shared_before;
     const i64 tile = i64(blockIdx.x), first = tile * TILE;
     i64 sum = 0;  // of the warp
 #pragma unroll
@@ -101,16 +111,44 @@ DEVICE void write_offsets(i64 n, i64 (&lengths)[TILE_ROUNDS], O* offsets, u64* w
         all += warp_sums[w];
     }
     const bool last = first + TILE >= n;
-    if (threadIdx.x < 32) {
-        const i64 before = Lookback{words}.before(tile, all, last);
-        if (threadIdx.x == 0) shared_before = before;
-    }
-    __syncthreads();
-    const i64 before = shared_before + below;
+    const i64 earlier = Lookback{words}.before_block(tile, all, last), before = earlier + below;
 #pragma unroll
     for (int round = 0; round < TILE_ROUNDS; round++) {
         const i64 p = first + tile_slot(round);
         if (p < n) offsets[p] = O(before + lengths[round]);
     }
-    if (last && threadIdx.x == 0) offsets[n] = O(shared_before + all);
+    if (last && threadIdx.x == 0) offsets[n] = O(earlier + all);
+}
+
+// Copies rows of entries to a result of n rows and `total` entries: a block for each tile of it.  source(r, shift) returns
+// where row r comes from, in which `shift` is the slot of its first entry, negative if it begins before the tile;
+// load(from, slot, column, value) reads the entry of a slot.  Null out_values: the result is iso-valued.
+template <class O, class I, class V, class F, class L>
+DEVICE void copy_rows(i64 n, i64 total, const O* offsets, const i64* first_row, I* out_indices, V* out_values, F source,
+                      L load) {
+    __shared__ TileHeads<i64, int(TILE)> heads;
+    const RowTile tile(first_row, i64(blockIdx.x), n, total);
+    heads.clear();
+    __syncthreads();
+    for (i64 r = tile.row0 + threadIdx.x; r <= tile.row1 && r < n; r += TILE_THREADS) {
+        const int slot = tile.start(offsets, r);
+        if (slot < tile.end(offsets, r)) heads.mark(slot, source(r, i64(offsets[r]) - tile.first));
+    }
+    heads.finish();
+    I columns[TILE_ROUNDS];
+    V values[TILE_ROUNDS];
+#pragma unroll
+    for (int round = 0; round < TILE_ROUNDS; round++) {
+        const int slot = tile_slot(round);
+        columns[round] = I(0);
+        values[round] = V(0);
+        if (slot < tile.entries) load(heads.at(slot), slot, columns[round], values[round]);
+    }
+#pragma unroll
+    for (int round = 0; round < TILE_ROUNDS; round++) {
+        const int slot = tile_slot(round);
+        if (slot >= tile.entries) continue;
+        out_indices[tile.first + slot] = columns[round];
+        if (out_values != nullptr) out_values[tile.first + slot] = values[round];
+    }
 }
