@@ -9,13 +9,6 @@ typedef unsigned_of<sizeof(F)> FrequentBits;
 constexpr int FREQUENT_DRAWS = 1024;
 constexpr int FREQUENT_SLOTS = 2 * FREQUENT_DRAWS;
 
-// The finalizer of splitmix64 (Steele, Lea, Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014).
-DEVICE u64 mix(u64 x) {
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
-    return x ^ (x >> 31);
-}
-
 // *out = the value.  One block of FREQUENT_DRAWS threads, each of which draws one entry; n > 0.
 extern "C" __global__ void __launch_bounds__(FREQUENT_DRAWS) frequent_value(const F* values, i64 n, F* out) {
     __shared__ FrequentBits value[FREQUENT_SLOTS];  // a hash table with linear probing
@@ -29,9 +22,9 @@ extern "C" __global__ void __launch_bounds__(FREQUENT_DRAWS) frequent_value(cons
     if (threadIdx.x == 0) best = 0;
     __syncthreads();
 
-    const u64 draw = mix(0x9e3779b97f4a7c15ull * (threadIdx.x + 1) + u64(n));
+    const u64 draw = mixed(0x9e3779b97f4a7c15ull * (threadIdx.x + 1) + u64(n));
     const FrequentBits mine = FrequentBits(values[i64(__umul64hi(draw, u64(n)))]);
-    int slot = int(mix(u64(mine)) % FREQUENT_SLOTS);
+    int slot = int(mixed(u64(mine)) % FREQUENT_SLOTS);
     for (;; slot = (slot + 1) % FREQUENT_SLOTS) {
         const FrequentBits found = atomicCAS(value + slot, FREE, mine);
         if (found == FREE || found == mine) break;

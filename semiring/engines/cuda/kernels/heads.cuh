@@ -29,12 +29,7 @@ struct TileHeads {
             for (int base = 0; base < WORDS; base += 32) {
                 const int w = base + lane_id();
                 const u32 word = w < WORDS ? bits[w] : 0;
-                i32 head = word != 0 ? 32 * w + 31 - __clz(int(word)) : -1;
-#pragma unroll
-                for (int delta = 1; delta < 32; delta *= 2) {
-                    const i32 other = shuffle_up(head, delta);
-                    if (lane_id() >= delta && other > head) head = other;
-                }
+                i32 head = warp_scan_max(word != 0 ? 32 * w + 31 - __clz(int(word)) : -1);
                 if (head < last) head = last;
                 const i32 below = shuffle_up(head, 1);
                 if (w < WORDS) before[w] = lane_id() == 0 ? last : below;

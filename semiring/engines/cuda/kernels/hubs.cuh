@@ -24,11 +24,12 @@ DEVICE J hub_column(u64 key) { return key == 0 ? J(-1) : J(~key & COLUMN_MASK); 
 // The two highest keys; keys are distinct.
 struct Highest {
     u64 first, second;
-    DEVICE void join(const Highest& other) {
+    DEVICE Highest& join(const Highest& other) {
         const u64 low = first < other.first ? first : other.first;
         first = first < other.first ? other.first : first;
         second = second < other.second ? other.second : second;
         second = second < low ? low : second;
+        return *this;
     }
 };
 
@@ -62,10 +63,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK) hubs_rows(const HubArguments
 #pragma unroll 2
             for (i64 p = begin + sub; p < end; p += GROUP) highest.join({hub_key(s.offsets, i64(s.indices[p])), 0});
         }
-#pragma unroll
-        for (int mask = 1; mask < int(GROUP); mask *= 2) {
-            highest.join({shuffle_xor(highest.first, mask), shuffle_xor(highest.second, mask)});
-        }
+        highest = combine_lanes<int(GROUP)>(highest, [](Highest a, const Highest& b) { return a.join(b); });
         if (sub == 0 && i < s.rows && !longer) {
             s.hubs[i] = hub_column(highest.first);
             s.hubs[s.n + i] = hub_column(highest.second);

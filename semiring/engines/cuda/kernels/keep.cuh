@@ -15,16 +15,14 @@ struct MaskView {
 };
 
 DEVICE bool admitted(const MaskView& mask, i64 i, i64 j) {
-    i64 q = i;
     bool listed;
     if constexpr (FORM == ROWS) {
-        const i64 end = i64(mask.indptr[i + 1]);
-        q = lower_bound(mask.indices, i64(mask.indptr[i]), end, j);
-        listed = q < end && i64(mask.indices[q]) == j;
+        i64 q = i64(mask.indptr[i]);
+        listed = lists_column<VALUED>(mask.indices, mask.values, mask.iso, q, i64(mask.indptr[i + 1]), j);
     } else {
         listed = is_present(mask.words, i);
+        if constexpr (VALUED) listed = listed && value_at(mask.values, mask.iso, i) != M(0);
     }
-    if constexpr (VALUED) listed = listed && value_at(mask.values, mask.iso, q) != M(0);
     return listed != (mask.complement != 0);
 }
 

@@ -43,10 +43,9 @@ extern "C" __global__ void mxm_mark(i64 nrows, const AP* a_indptr, const AI* a_i
                                     const M* mask_values, M mask_iso, int complement, u32* marks) {
     for_each_product(nrows, a_indptr, a_indices, entries, offsets, begin, end, b_indptr, b_indices,
                      [=](i64 t, i64 p, i64 k, i64 q, i64 i, i64 j) {
-                         const i64 last = i64(mask_indptr[i + 1]);
-                         const i64 at = lower_bound(mask_indices, i64(mask_indptr[i]), last, j);
-                         bool listed = at < last && i64(mask_indices[at]) == j;
-                         if constexpr (VALUED) listed = listed && value_at(mask_values, mask_iso, at) != M(0);
+                         i64 at = i64(mask_indptr[i]);
+                         const bool listed = lists_column<VALUED>(mask_indices, mask_values, mask_iso, at,
+                                                                  i64(mask_indptr[i + 1]), j);
                          if (listed != (complement != 0)) atomicOr(marks + (t >> 5), 1u << (t & 31));
                      });
 }

@@ -63,9 +63,6 @@ struct MaskRow {
    private:
     DEVICE bool search(i64& at, i64 j) const {
         if constexpr (!MASKED) return true;
-        at = lower_bound(s.mask_indices, at, end, j);
-        bool listed = at < end && i64(s.mask_indices[at]) == j;
-        if constexpr (VALUED) listed = listed && value_at(s.mask_values, s.mask_iso, at) != M(0);
-        return listed != COMPLEMENT;
+        return lists_column<VALUED>(s.mask_indices, s.mask_values, s.mask_iso, at, end, j) != COMPLEMENT;
     }
 };

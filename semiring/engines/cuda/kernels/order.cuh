@@ -17,12 +17,6 @@ using LISTED = choose<sizeof(KEY) == 4, unsigned_of<sizeof(P)>, u64>;
 
 // --- keys: of values, or at random as engines/shared/order.py computes them -----------------------------------------
 
-// The finalizer of splitmix64 (Steele, Lea, Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014).
-DEVICE u64 order_mix(u64 x) {
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
-    return x ^ (x >> 31);
-}
 struct Keys {
     const I* indices;
     const A* values;
@@ -32,8 +26,8 @@ struct Keys {
     DEVICE KEY at(i64 p, i64 row) const {
         if constexpr (RANDOM) {
             constexpr u64 STEP = 0x9e3779b97f4a7c15ull;
-            const u64 of_row = order_mix(seed + STEP * (u64(row) + 1));
-            return KEY(order_mix(of_row + STEP * (u64(indices[p]) + 1)) >> 32);
+            const u64 of_row = mixed(seed + STEP * (u64(row) + 1));
+            return KEY(mixed(of_row + STEP * (u64(indices[p]) + 1)) >> 32);
         } else {
             return value_key(values[p]);
         }

@@ -53,11 +53,7 @@ DEVICE TileSize packed_size(const UJ (&gaps)[CHUNKS], int count, u32 anchors, u3
         const u32 key = 64 * words + width;
         best = key < best ? key : best;
     }
-#pragma unroll
-    for (int lanes = 16; lanes > 0; lanes /= 2) {
-        const u32 other = shuffle_xor(best, lanes);
-        best = other < best ? other : best;
-    }
+    best = combine_lanes<32>(best, [](u32 a, u32 b) { return b < a ? b : a; });
     __syncwarp();  // the next call clears `lengths`
     return {best / 64 + 1 + (count > 64 ? anchors : 0), best % 64};
 }
@@ -95,8 +91,7 @@ DEVICE void packed_write(const J* indices, const UJ (&gaps)[CHUNKS], i64 t, int 
         all |= gaps[c] >> width;
         exceptions += __popc(__ballot_sync(FULL_WARP, gaps[c] >> width != 0));
     }
-#pragma unroll
-    for (int lanes = 16; lanes > 0; lanes /= 2) all |= shuffle_xor(all, lanes);
+    all = combine_lanes<32>(all, [](UJ a, UJ b) { return a | b; });
     const u32 high = bit_length(all);
     const u32 positions = begin + u32(count + 31) / 32 * width;
     const u32 highs = positions + (exceptions + 3) / 4;

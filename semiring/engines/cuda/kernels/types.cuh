@@ -114,6 +114,13 @@ DEVICE To from_bits(From from) {
     return to;
 }
 
+// The finalizer of splitmix64 (Steele, Lea, Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014).
+DEVICE u64 mixed(u64 x) {
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
+    return x ^ (x >> 31);
+}
+
 // The smallest and the largest finite value of an integer type (bool: false and true).
 template <class T>
 DEVICE constexpr T lowest() {

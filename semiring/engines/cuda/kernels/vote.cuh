@@ -121,13 +121,6 @@ extern "C" __global__ void vote_list(i64 n, const P* indptr, u64* ends, R* lists
 
 // --- rows of up to 32 entries: a lane each ------------------------------------------------------------------
 
-DEVICE Best best_of(Best mine, int lanes) {
-    for (int apart = lanes / 2; apart > 0; apart /= 2) {
-        const Best other{shuffle_xor(mine.score, apart), shuffle_xor(mine.group, apart)};
-        mine = better(mine, other);
-    }
-    return mine;
-}
 template <int LANES>
 DEVICE void vote_lanes(const VoteArguments& s, i64 count, const R* rows) {
     constexpr int ROWS = 32 / LANES;
@@ -154,7 +147,7 @@ DEVICE void vote_lanes(const VoteArguments& s, i64 count, const R* rows) {
         }
         Best best{0.0, -1};
         if (key != EMPTY && !(KEEP && key == Key(v.own))) best = candidate(s, v, sum, i64(key));
-        best = best_of(best, LANES);
+        best = combine_lanes<LANES>(best, better);
         if (votes && lane_id() % LANES == 0) elect(s, v, best, own_sum);
     }
 }
@@ -169,11 +162,6 @@ DEVICE u32 mixed(u32 x) {
     x = (x ^ (x >> 16)) * 0x85ebca6bu;
     x = (x ^ (x >> 13)) * 0xc2b2ae35u;
     return x ^ (x >> 16);
-}
-DEVICE u64 mixed(u64 x) {
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
-    return x ^ (x >> 31);
 }
 
 // The table of a team: a warp (WARP), or all threads of the block.
@@ -237,7 +225,7 @@ DEVICE void join_block(Best& best, Sum& own_sum) {
     __shared__ f64 scores[32];
     __shared__ i64 groups[32];
     __shared__ Sum sums[32];
-    best = best_of(best, 32);
+    best = combine_lanes<32>(best, better);
     own_sum = warp_sum(own_sum);
     __syncthreads();  // an earlier call may still be reading
     if (lane_id() == 0) {
@@ -248,7 +236,7 @@ DEVICE void join_block(Best& best, Sum& own_sum) {
     __syncthreads();
     if (threadIdx.x >= 32) return;
     const bool inside = threadIdx.x < (blockDim.x >> 5);
-    best = best_of(inside ? Best{scores[threadIdx.x], groups[threadIdx.x]} : Best{0.0, -1}, 32);
+    best = combine_lanes<32>(inside ? Best{scores[threadIdx.x], groups[threadIdx.x]} : Best{0.0, -1}, better);
     own_sum = warp_sum(inside ? sums[threadIdx.x] : Sum(0));
 }
 
@@ -268,7 +256,7 @@ vote_warp(const VoteArguments s, i64 count, const R* rows, i64 slots) {
         Best best{0.0, -1};
         Sum own_sum = 0;
         table.scan(s, v, best, own_sum);
-        best = best_of(best, 32);
+        best = combine_lanes<32>(best, better);
         own_sum = warp_sum(own_sum);
         if (lane_id() == 0) elect(s, v, best, own_sum);
     }

@@ -125,21 +125,24 @@ template <class T, class F>
 DEVICE Maybe<T> warp_reduce(Maybe<T> mine, F combine) {
     return group_reduce<32>(mine, combine);
 }
+// Combines the values of each LANES neighboring lanes by a commutative function; valid in all of them.
+template <int LANES, class T, class F>
+DEVICE T combine_lanes(T mine, F combine) {
+#pragma unroll
+    for (int mask = LANES / 2; mask > 0; mask /= 2) mine = combine(mine, shuffle_xor(mine, mask));
+    return mine;
+}
 // The sum over a warp; valid in every lane.
 template <class T>
 DEVICE T warp_sum(T value) {
-#pragma unroll
-    for (int mask = 16; mask > 0; mask /= 2) value += shuffle_xor(value, mask);
-    return value;
+    return combine_lanes<32>(value, [](T a, T b) { return a + b; });
 }
 // The bitwise or over a warp; valid in every lane.
 DEVICE u32 warp_or(u32 bits) {
 #if __CUDA_ARCH__ >= 800
     return __reduce_or_sync(FULL_WARP, bits);
 #else
-#pragma unroll
-    for (int mask = 16; mask > 0; mask /= 2) bits |= __shfl_xor_sync(FULL_WARP, bits, mask);
-    return bits;
+    return combine_lanes<32>(bits, [](u32 a, u32 b) { return a | b; });
 #endif
 }
 // Transposes 32 x 32 bits: bit b of the result of lane l is bit l of the word of lane b.
@@ -153,15 +156,23 @@ DEVICE u32 warp_transpose(u32 word) {
     }
     return word;
 }
-// The inclusive prefix sum over the lanes; valid in every lane.
-template <class T>
-DEVICE T warp_scan_inclusive(T value) {
+// The inclusive prefix sum over the lanes, or their maximum up to each; valid in every lane.
+template <class T, class F>
+DEVICE T warp_scan_inclusive(T value, F combine) {
 #pragma unroll
     for (int delta = 1; delta < 32; delta *= 2) {
         const T below = shuffle_up(value, delta);
-        if (lane_id() >= delta) value += below;
+        if (lane_id() >= delta) value = combine(value, below);
     }
     return value;
+}
+template <class T>
+DEVICE T warp_scan_inclusive(T value) {
+    return warp_scan_inclusive(value, [](T a, T b) { return T(a + b); });
+}
+template <class T>
+DEVICE T warp_scan_max(T value) {
+    return warp_scan_inclusive(value, [](T a, T b) { return b > a ? b : a; });
 }
 
 // Calls body(lane) by the whole warp for each lane with `mine`, in ascending order.
@@ -296,6 +307,15 @@ DEVICE i64 lower_bound(const T* sorted, i64 low, i64 high, i64 key) {
 template <class T>
 DEVICE i64 upper_bound(const T* sorted, i64 low, i64 high, i64 key) {
     return partition_point(low, high, [=](i64 p) { return i64(sorted[p]) <= key; });
+}
+// Whether column j is among the columns [at, end) of a row, with a nonzero value if VALUED; `at` becomes its position, or
+// that of the next column.
+template <bool VALUED, class I, class V>
+DEVICE bool lists_column(const I* indices, const V* values, V iso, i64& at, i64 end, i64 j) {
+    at = lower_bound(indices, at, end, j);
+    bool listed = at < end && i64(indices[at]) == j;
+    if constexpr (VALUED) listed = listed && value_at(values, iso, at) != V(0);
+    return listed;
 }
 // The first position in [low, high) whose element is > `key`, high if none is; 32 probes a step.
 // Every lane of the warp calls with the same arguments; valid in every lane.

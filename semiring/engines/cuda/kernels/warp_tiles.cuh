@@ -49,12 +49,7 @@ struct WarpHeads {
     DEVICE int finish() const {
         __syncwarp();
         const u32 word = lane_id() < WORDS ? bits[lane_id()] : 0;
-        int head = word != 0 ? 32 * lane_id() + 31 - __clz(int(word)) : -1;
-#pragma unroll
-        for (int delta = 1; delta < 32; delta *= 2) {
-            const int other = shuffle_up(head, delta);
-            if (lane_id() >= delta && other > head) head = other;
-        }
+        const int head = warp_scan_max(word != 0 ? 32 * lane_id() + 31 - __clz(int(word)) : -1);
         const int below = shuffle_up(head, 1);
         return lane_id() == 0 ? -1 : below;
     }

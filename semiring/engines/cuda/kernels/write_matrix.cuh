@@ -24,9 +24,8 @@ DEVICE bool is_entry(const P* indptr, const I* indices, i64 q, i64 i, i64 j) {
 // M is the type of the mask's values, read only if VALUED.
 DEVICE bool admitted(const MP* indptr, const I* indices, const M* values, M iso, int complement, i64 i, i64 j) {
     if constexpr (!MASKED) return true;
-    const i64 q = search_row(indptr, indices, i, j);
-    bool listed = is_entry(indptr, indices, q, i, j);
-    if constexpr (VALUED) listed = listed && value_at(values, iso, q) != M(0);
+    i64 q = i64(indptr[i]);
+    const bool listed = lists_column<VALUED>(indices, values, iso, q, i64(indptr[i + 1]), j);
     return listed != (complement != 0);
 }
 
