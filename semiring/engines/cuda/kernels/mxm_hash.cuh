@@ -81,17 +81,7 @@ struct RowTable {
                 bool first;
                 const u32 slot = insert(Key(j), first);
                 if (first) inserted(j);
-                if constexpr (VALUES && add_is_any) {
-                    if (first) values[slot] = slot_bits(product(s, x, q, i, k, j));
-                } else if constexpr (VALUES && ORDERED) {
-                    const Z z = product(s, x, q, i, k, j);
-                    values[slot] = slot_bits(first ? z : add(slot_value(values[slot]), z));
-                } else if constexpr (VALUES) {
-                    if constexpr (add_has_terminal && ATOMIC_SLOTS) {
-                        if (add_is_terminal(slot_value(load_shared(values + slot)))) continue;
-                    }
-                    combine(values + slot, product(s, x, q, i, k, j));
-                }
+                if constexpr (VALUES) add_to_slot(values + slot, first, [&] { return product(s, x, q, i, k, j); });
             }
             if constexpr (VALUES && ORDERED) sync();
         }

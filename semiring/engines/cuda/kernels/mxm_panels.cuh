@@ -53,22 +53,8 @@ DEVICE void accumulate(const ProductArguments& s, i64 i, i64 first, Panel& panel
             const i64 j = i64(s.b_indices[q]);
             if (j >= first + PANEL) break;
             const int c = int(j - first);
-            if constexpr (!VALUES) {
-                claim(panel.present, c);
-            } else {
-                if constexpr (add_has_terminal && !add_is_any && !ORDERED && ATOMIC_SLOTS) {
-                    if (add_is_terminal(slot_value(load_shared(slots + c)))) continue;
-                }
-                if constexpr (add_is_any) {
-                    if (claim(panel.present, c)) slots[c] = slot_bits(product(s, x, q, i, k, j));
-                } else if constexpr (ORDERED) {
-                    const Z z = product(s, x, q, i, k, j);
-                    slots[c] = slot_bits(claim(panel.present, c) ? z : add(slot_value(slots[c]), z));
-                } else {
-                    combine(slots + c, product(s, x, q, i, k, j));
-                    claim(panel.present, c);
-                }
-            }
+            const bool first_product = claim(panel.present, c);
+            if constexpr (VALUES) add_to_slot(slots + c, first_product, [&] { return product(s, x, q, i, k, j); });
         }
         if constexpr (TEAM == 32) __syncwarp();
         else __syncthreads();

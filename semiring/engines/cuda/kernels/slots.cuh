@@ -1,5 +1,6 @@
 // Slots in shared memory into which the threads of a block combine results of type Z, defined before this file.
-// NATIVE of the prologue: the atomic instruction of (+), as in mxv_scatter.cuh.
+// Of the prologue: NATIVE, the atomic instruction of (+), as in mxv_scatter.cuh; ORDERED, no two threads have products for
+// one slot at a time.
 
 #pragma once
 
@@ -38,5 +39,21 @@ DEVICE void combine(S* slot, T z) {
             if (found == seen) return;
             seen = found;
         }
+    }
+}
+
+// *slot = *slot (+) product(), atomically unless ORDERED; `first`: the slot has no product before.
+template <class S, class F>
+DEVICE void add_to_slot(S* slot, bool first, F product) {
+    if constexpr (add_is_any) {
+        if (first) *slot = slot_bits(product());
+    } else if constexpr (ORDERED) {
+        const Z z = product();
+        *slot = slot_bits(first ? z : add(slot_value(*slot), z));
+    } else {
+        if constexpr (add_has_terminal && ATOMIC_SLOTS) {
+            if (add_is_terminal(slot_value(load_shared(slot)))) return;
+        }
+        combine(slot, product());
     }
 }
