@@ -23,7 +23,7 @@ BODIES = dict(
 # The types of fields that a prologue names, in Python's codes and in C.
 LETTERS = ("bool", "signed char", "short", "unsigned int", "float", "long long", "double")
 CODES = dict(zip(LETTERS, "?bhIfqd", strict=True))
-TYPES = ("A", "B", "M", "U", "Z", "F", "ALPHA", "BETA")
+TYPES = ("A", "B", "C", "M", "T", "U", "Z", "F", "ALPHA", "BETA")
 
 
 def fields(name: str, code: str = "q") -> dict[str, str]:
@@ -36,6 +36,7 @@ def test_structs_are_found() -> None:
         "HubArguments", "KeepArguments", "LevelArguments", "LinkArguments", "ManyArguments", "MaskedArguments",
         "MatrixArguments", "PassArguments", "PeelArguments", "ProductArguments", "RadixArguments", "RangeArguments",
         "RelaxArguments", "SddmmArguments", "SearchArguments", "SourceArguments", "SpmmArguments", "VoteArguments",
+        "WriteArguments",
     }  # fmt: skip
     assert list(fields("SourceArguments").items()) == [
         ("sources", "P"), ("single", "q"), ("u_values", "P"), ("u_iso", "q"), ("source_count", "q"),

@@ -42,7 +42,7 @@ def test_launches_fit_the_signatures_of_their_kernels() -> None:
         ("mxm_full_gemm.py", "partial, count, parts, out)", "partial, 3, 3, 3)"),
         ("mxm_full_masked.py", "tuning.FULL_BLOCK, plan.pack(", "tuning.FULL_BLOCK, None, plan.pack("),
         ("mxm_panels.py", '("count", "total", "store")', '("count", "count", "store")'),
-        ("write_matrix.py", "*values_of(c), *on_t, *out)", "*on_t, *out)"),
+        ("mxm.py", "*walk, *values_of(a), *where, *other", "*walk, *where, *other"),
     ],
 )
 def test_a_wrong_argument_is_found(module: str, before: str, after: str) -> None:

@@ -220,13 +220,16 @@ DEVICE u32 slots_for(i64 length) {
     while (i64(slots) < 2 * length) slots *= 2;
     return slots;
 }
-// The best of a block, and the sum over its threads; valid in thread 0.
+// The best of a warp, and the sum over its lanes; of a block, valid in thread 0.
+DEVICE void join_warp(Best& best, Sum& own_sum) {
+    best = combine_lanes<32>(best, better);
+    own_sum = warp_sum(own_sum);
+}
 DEVICE void join_block(Best& best, Sum& own_sum) {
     __shared__ f64 scores[32];
     __shared__ i64 groups[32];
     __shared__ Sum sums[32];
-    best = combine_lanes<32>(best, better);
-    own_sum = warp_sum(own_sum);
+    join_warp(best, own_sum);
     __syncthreads();  // an earlier call may still be reading
     if (lane_id() == 0) {
         scores[warp_in_block()] = best.score;
@@ -236,48 +239,37 @@ DEVICE void join_block(Best& best, Sum& own_sum) {
     __syncthreads();
     if (threadIdx.x >= 32) return;
     const bool inside = threadIdx.x < (blockDim.x >> 5);
-    best = combine_lanes<32>(inside ? Best{scores[threadIdx.x], groups[threadIdx.x]} : Best{0.0, -1}, better);
-    own_sum = warp_sum(inside ? sums[threadIdx.x] : Sum(0));
+    best = inside ? Best{scores[threadIdx.x], groups[threadIdx.x]} : Best{0.0, -1};
+    own_sum = inside ? sums[threadIdx.x] : Sum(0);
+    join_warp(best, own_sum);
 }
 
 extern __shared__ u64 vote_room[];
 
-// slots: of the table of a warp, at least twice the entries of a row.
+// slots: of a table, at least twice the entries of a row.
+template <bool WARP>
+DEVICE void vote_tables(const VoteArguments& s, i64 count, const R* rows, i64 slots) {
+    Groups<WARP> table(reinterpret_cast<char*>(vote_room), slots);
+    const i64 step = WARP ? warp_count() : i64(gridDim.x);
+    for (i64 q = WARP ? warp_id() : i64(blockIdx.x); q < count; q += step) {
+        const i64 row = i64(rows[q]);
+        if (!is_voter(s, row)) continue;
+        const Voter v(s, row);
+        const i64 begin = i64(s.indptr[row]), end = i64(s.indptr[row + 1]);
+        table.clear(slots_for(end - begin));
+        table.add_row(s, begin, end);
+        Best best{0.0, -1};
+        Sum own_sum = 0;
+        table.scan(s, v, best, own_sum);
+        if constexpr (WARP) join_warp(best, own_sum);
+        else join_block(best, own_sum);
+        if (table.rank() == 0) elect(s, v, best, own_sum);
+    }
+}
 extern "C" __global__ void __launch_bounds__(256)
-vote_warp(const VoteArguments s, i64 count, const R* rows, i64 slots) {
-    Groups<true> table(reinterpret_cast<char*>(vote_room), slots);
-    for (i64 q = warp_id(); q < count; q += warp_count()) {
-        const i64 row = i64(rows[q]);
-        if (!is_voter(s, row)) continue;
-        const Voter v(s, row);
-        const i64 begin = i64(s.indptr[row]), end = i64(s.indptr[row + 1]);
-        table.clear(slots_for(end - begin));
-        table.add_row(s, begin, end);
-        Best best{0.0, -1};
-        Sum own_sum = 0;
-        table.scan(s, v, best, own_sum);
-        best = combine_lanes<32>(best, better);
-        own_sum = warp_sum(own_sum);
-        if (lane_id() == 0) elect(s, v, best, own_sum);
-    }
-}
+vote_warp(const VoteArguments s, i64 count, const R* rows, i64 slots) { vote_tables<true>(s, count, rows, slots); }
 extern "C" __global__ void __launch_bounds__(512)
-vote_block(const VoteArguments s, i64 count, const R* rows, i64 slots) {
-    Groups<false> table(reinterpret_cast<char*>(vote_room), slots);
-    for (i64 q = blockIdx.x; q < count; q += gridDim.x) {
-        const i64 row = i64(rows[q]);
-        if (!is_voter(s, row)) continue;
-        const Voter v(s, row);
-        const i64 begin = i64(s.indptr[row]), end = i64(s.indptr[row + 1]);
-        table.clear(slots_for(end - begin));
-        table.add_row(s, begin, end);
-        Best best{0.0, -1};
-        Sum own_sum = 0;
-        table.scan(s, v, best, own_sum);
-        join_block(best, own_sum);
-        if (threadIdx.x == 0) elect(s, v, best, own_sum);
-    }
-}
+vote_block(const VoteArguments s, i64 count, const R* rows, i64 slots) { vote_tables<false>(s, count, rows, slots); }
 
 // --- the longest rows: a tile of the entries a block, and a table of the row in global memory --------------------------
 
