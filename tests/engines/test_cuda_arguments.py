@@ -16,10 +16,10 @@ pytest.importorskip("cupy", reason="CuPy brings NVRTC")
 from semiring.engines.cuda import arguments, catalog, compile
 
 FOLDER = Path(compile.__file__).parent
-STRUCT = re.compile(r"^struct (\w+Arguments) {\n(.*?)^};", re.MULTILINE | re.DOTALL)
-BODIES = dict(
-    match for path in sorted((FOLDER / "kernels").glob("*.cuh")) for match in STRUCT.findall(path.read_text())
-)
+TEXTS = [path.read_text() for path in sorted((FOLDER / "kernels").glob("*.cuh"))]
+DECLARED = re.findall(r"^struct (\w+Arguments)(?: : \w+)? {", "".join(TEXTS), re.MULTILINE)
+# A base of other structs, which no kernel accepts itself.
+BODIES = {name: arguments.fields_text("".join(TEXTS), name) for name in DECLARED if name != "LoopArguments"}
 # The types of fields that a prologue names, in Python's codes and in C.
 LETTERS = ("bool", "signed char", "short", "unsigned int", "float", "long long", "double")
 CODES = dict(zip(LETTERS, "?bhIfqd", strict=True))
@@ -52,7 +52,8 @@ def test_layouts_are_those_of_the_compiler(name: str, monkeypatch: pytest.Monkey
     These determine the offsets; not every NVRTC has an offsetof.
     """
     read = compile._source
-    holds = {path.name for path in (FOLDER / "kernels").glob("*.cuh") if f"struct {name} {{" in path.read_text()}
+    declared = re.compile(rf"^struct {name}(?: : \w+)? {{", re.MULTILINE)
+    holds = {path.name for path in (FOLDER / "kernels").glob("*.cuh") if declared.search(path.read_text())}
     file, prologue = next(
         (file, text)
         for file, text in catalog.entries()
@@ -70,6 +71,13 @@ def test_layouts_are_those_of_the_compiler(name: str, monkeypatch: pytest.Monkey
         asserts += f"static_assert(sizeof(Tried{number}) == {struct.calcsize('@' + ''.join(codes.values()) + '0P')});\n"
     monkeypatch.setattr(compile, "_source", lambda asked: read(asked) + (asserts if asked == file else ""))
     assert compile.compile_text(file, prologue + f"// layouts of {name}\n", "compute_80")
+
+
+@pytest.mark.parametrize("base", ["RowArrays", "LoopArguments"])
+def test_a_base_ends_without_padding(base: str) -> None:
+    """The fields of a derived struct therefore begin at its end, as if the struct declared all of them."""
+    codes = "@" + "".join(arguments.layout(base, arguments.fields_text("".join(TEXTS), base), {}).values())
+    assert struct.calcsize(codes) == struct.calcsize(codes + "0P")
 
 
 class Pointed:

@@ -118,7 +118,7 @@ def _text(file: str, kernel: str) -> str:
     return kernel if file == "all.cuh" else (FOLDER / file).read_text()
 
 
-BARRIER = '#include "grid.cuh"\nextern "C" __global__ void waiting(u32* arrivals) { %s.barrier(); }\n'
+BARRIER = '#include "grid.cuh"\nextern "C" __global__ void waiting(u64* arrivals) { %s.barrier(); }\n'
 
 
 @pytest.mark.parametrize("group", ["CooperativeGrid(arrivals)", "Cluster()", "GridRank()"])

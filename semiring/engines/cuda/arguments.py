@@ -2,7 +2,8 @@
 
 A kernel with many arguments accepts them as one struct by value.  The kernel's text declares the struct, field by field
 with its type; this module parses the declaration, and a call packs its arguments by the names of the fields.  A missing
-or unknown argument therefore raises, and arguments cannot be interchanged.
+or unknown argument therefore raises, and arguments cannot be interchanged.  A struct may derive from another one: its
+fields follow those of the base.
 """
 
 from __future__ import annotations
@@ -83,10 +84,16 @@ def arguments(file: str, name: str, **types: np.dtype[Any]) -> Callable[..., Any
 
     types: the types of by-value fields that the prologue names, as in ``typedefs``.
     """
-    found = re.search(rf"^struct {name} {{\n(.*?)^}};", module_text(file), re.MULTILINE | re.DOTALL)
+    body = fields_text(module_text(file), name)
+    return packer(name, layout(name, body, {letter: code_of(dtype) for letter, dtype in types.items()}))
+
+
+def fields_text(text: str, name: str) -> str:
+    """Return the lines that declare the fields of a struct in the text of a kernel, those of its base first."""
+    found = re.search(rf"^struct {name}(?: : (\w+))? {{.*\n((?:.*\n)*?)}};", text, re.MULTILINE)
     if found is None:
-        raise ValueError(f"{file} declares no struct {name}")
-    return packer(name, layout(name, found[1], {letter: code_of(dtype) for letter, dtype in types.items()}))
+        raise ValueError(f"no struct {name} is declared")
+    return (fields_text(text, found[1]) if found[1] else "") + found[2]
 
 
 def source_argument(file: str, f: IndexList) -> bytes:

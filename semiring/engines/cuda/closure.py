@@ -25,6 +25,8 @@ from .primitives import filled
 
 _DIRECTIONS = {"auto": 0, "push": 1, "pull": 2}
 _ALWAYS = 2**62
+# Where the state of ``closure_relax.cuh`` has the number of entries, in bytes.
+_REACHED = 8 * 4
 
 
 def _frontier(q: Closure) -> IndexList:
@@ -77,11 +79,11 @@ def closure_level(q: Closure) -> ClosureResult:
     trace, traced = _trace(q, n) if q.trace else (None, 0)
     a_values, a_iso = values_of(a)
     state, start, place = memory.ptr, lists.ptr, plan.place_bytes
-    queue = start + 2 * place
+    row = start + 2 * place
     search = plan.pack(
         a_values=a_values, a_iso=a_iso, t_values=None if t is None or not plan.reads_t_values else t.values,
-        visited=state + STATE_BYTES, queue=queue if plan.queue_bytes else None, start=start, before=start + place,
-        values=state + plan.values_at, segments=queue + plan.queue_bytes, state=state, trace=trace, trace_rows=traced,
+        visited=state + STATE_BYTES, row=row if plan.row_bytes else None, start=start, before=start + place,
+        values=state + plan.values_at, segments=row + plan.row_bytes, state=state, trace=trace, trace_rows=traced,
         max_steps=min(q.max_steps, _ALWAYS), direction=_DIRECTIONS[direction],
     )  # fmt: skip
     source = pack_source(plan.pack_source, f)
@@ -108,7 +110,7 @@ def closure_relax(q: Closure) -> ClosureResult:
     """Label-correcting in three launches: changed entries relax their neighbors until nothing changes.
 
     The monoid must be idempotent (min, max, or, and), its values of at most 8 bytes, which one atomic changes.  Of min
-    and max near rows are expanded first (``closure_order.cuh``), except to record a trace or to stop early.  Memory
+    and max near rows are expanded first (``closure_relax.cuh``), except to record a trace or to stop early.  Memory
     beyond the matrix and the result: four columns and four offsets a row, and three bitmaps.  Synchronizes once, at the
     end.
     Raises NotSupported for more rows and entries than one word counts (`packing`).
@@ -127,7 +129,7 @@ def closure_relax(q: Closure) -> ClosureResult:
     memory = cupy.cuda.alloc(nbytes)
     memory.memset_async(0, nbytes, get_current_stream())
     state, present = memory.ptr, cupy.ndarray(words, np.uint32, memory + STATE_BYTES)
-    listed = state + STATE_BYTES + 4 * words
+    listed, reached = state + STATE_BYTES + 4 * words, state + _REACHED
     values = filled(n, start)
     lists = 2 * n * index_dtype(n).itemsize
     _held, (row, place, pile) = scratch(lists, 4 * n * offset.itemsize, lists if order else 0)
@@ -146,7 +148,7 @@ def closure_relax(q: Closure) -> ClosureResult:
     plan.enter(grid(f.nvals, tuning.GRID_BLOCK), tuning.GRID_BLOCK, entered, relaxation)
     # No frontier has more edges than the matrix: the cluster continues to the end, or both kernels are needed.
     plan.pair.launch((relaxation,), None if a.nvals <= tuning.CLUSTER_EDGES else (relaxation,))
-    plan.tally(grid(words), 256, present, words, state)
+    plan.tally(grid(words), 256, present, words, reached)
     waiting, total, steps, _, count = read_words(state, 5)  # synchronizes
     note(steps=steps, reached=count, edges=total)
     store: VectorStore = bitmap(n, z, present, values, count)

@@ -23,6 +23,7 @@ from .degrees import degrees
 from .hubs import hubs
 from .kernel import Handles, Kernel, kernel
 from .launch import multiprocessors
+from .mxv_kernels import count_bits_kernel
 from .packing import packing
 from .specialize import constants, semiring, typedefs
 
@@ -71,7 +72,7 @@ class LevelPlan(NamedTuple):
     pack, pack_source: of ``SearchArguments`` and ``SourceArguments``.  matrix: the packed ``MatrixArguments``.
     held: arrays at addresses in `matrix`.  single: no frontier has more edges than the single-cluster kernel processes.
     words: of one bitmap.  values_at, result_bytes: of the memory of the result: the state, the bitmaps, the values.
-    clear_bytes: how much of it must be 0.  place_bytes, queue_bytes, scratch_bytes: of the memory of the lists.
+    clear_bytes: how much of it must be 0.  place_bytes, row_bytes, scratch_bytes: of the memory of the lists.
     """
 
     pair: _Pair
@@ -87,7 +88,7 @@ class LevelPlan(NamedTuple):
     values_at: int
     result_bytes: int
     place_bytes: int
-    queue_bytes: int
+    row_bytes: int
     scratch_bytes: int
 
 
@@ -178,14 +179,14 @@ def _make(
     )  # fmt: skip
     clear = STATE_BYTES + 4 * words
     values_at = _aligned(STATE_BYTES + (2 if top is None else 3) * 4 * words)
-    place, queue = _aligned(n * offset.itemsize), _aligned(n * column.itemsize) if kind == 2 else 0
+    place, row = _aligned(n * offset.itemsize), _aligned(n * column.itemsize) if kind == 2 else 0
     pair, pack = _level_kernels(
         ring, offset, a.dtype, entered, structure.columns, structure.blocks, kind, t is not None, top is not None
     )
     return LevelPlan(
         pair, pack, arguments("closure_level.cuh", "SourceArguments", U=entered), matrix, (*indices, top, nonempty),
         a.nvals <= tuning.CLUSTER_EDGES, values, structure.shift, words, clear, values_at,
-        values_at + (n * ring.z.itemsize if kind else 0), place, queue, 2 * place + queue + 8 * structure.segments,
+        values_at + (n * ring.z.itemsize if kind else 0), place, row, 2 * place + row + 8 * structure.segments,
     )  # fmt: skip
 
 
@@ -240,8 +241,8 @@ def relax_plan(
     )
     file = "closure_relax.cuh"
     pair = _Pair(kernel(file, "relax_cluster", prologue), kernel(file, "relax_grid", prologue))
-    enter, count = (kernel(file, name, prologue) for name in ("relax_enter", "relax_count"))
-    return RelaxPlan(pair, arguments(file, "RelaxArguments", A=element, Z=ring.z), enter, count)
+    pack = arguments(file, "RelaxArguments", A=element, Z=ring.z)
+    return RelaxPlan(pair, pack, kernel(file, "relax_enter", prologue), count_bits_kernel())
 
 
 def order_of(add: TypedMonoid) -> int:

@@ -60,8 +60,8 @@ def peel(q: Peel) -> Full:
     memory, (state, left, start, before) = scratch(_STATE, 2 * column, offset, offset)
     memory.memset_async(0, _STATE, get_current_stream())
     given = plan.pack(
-        indptr=t.indptr, indices=column_argument(t), counts=counts, left=left, start=start, before=before, state=state,
-        n=n, least=q.least or 0, shift=shift, skewed=degrees(t).longest > tuning.SKEWED_ROW,
+        indptr=t.indptr, indices=column_argument(t), counts=counts, left=left, row=None, start=start, before=before,
+        state=state, n=n, least=q.least or 0, shift=shift, skewed=degrees(t).longest > tuning.SKEWED_ROW,
     )  # fmt: skip
     block = tuning.GRID_BLOCK
     plan.rounds(multiprocessors() * plan.rounds.resident_blocks(block), block, given, cooperative=True)

@@ -11,27 +11,18 @@
 // The prologue defines the semiring; then(x, i, j, k), and THEN if it changes values; the types P (offsets), A (matrix
 // values), Z, W (unsigned counts); the parameters of columns.cuh; NATIVE (atomics.cuh) and GRID_BLOCK, EAGER_EDGES (tuning.py).
 
-#include "expand.cuh"
+#include "level_loop.cuh"
 
 // Words of the state: GRID_COUNT are three counters.
 enum { LISTED, BARRIER, FOUND, GRID_COUNT };
 
-struct AcyclicArguments {
-    const P* indptr;
-    ColumnsArgument indices;
+struct AcyclicArguments : LoopArguments {
     const A* a_values;
     A a_iso;
     u32* present;
     Z* values;  // sums
     Z absent;   // the identity of (+)
     W* waiting;
-    J* row;
-    P* start;
-    P* before;
-    u64* state;
-    i64 n;
-    int shift;  // of the packing
-    int skewed;
 };
 
 DEVICE Z finished(Z sum) {
@@ -73,11 +64,9 @@ struct Follow {
 extern "C" __global__ void __launch_bounds__(GRID_BLOCK)
     acyclic_enter(const u32* words, const Z* x_values, Z x_iso, const u32* count_words, const i64* counts,
                   i64 count_iso, const AcyclicArguments s) {
-    const Packing packing{s.shift};
-    const Append to = {s.row, s.start, s.before, s.state + LISTED, 0};
-    for (i64 first = i64(blockIdx.x) * GRID_BLOCK; first < s.n; first += i64(gridDim.x) * GRID_BLOCK) {
-        const i64 v = first + threadIdx.x;
-        const bool inside = v < s.n;
+    const Graph graph = graph_of(s);
+    const Append to = {s, s.state + LISTED, 0};
+    each_by_block<GRID_BLOCK, GridRank>(s.n, [&](i64 v, bool inside) {
         const bool hit = inside && (words == nullptr || bit_test(words, v));
         const u32 word = __ballot_sync(FULL_WARP, hit);
         if (inside && lane_id() == 0) s.present[v >> 5] = word;
@@ -86,33 +75,16 @@ extern "C" __global__ void __launch_bounds__(GRID_BLOCK)
             s.values[v] = hit ? value_at(x_values, x_iso, v) : s.absent;
             s.waiting[v] = waits ? W(value_at(counts, count_iso, v)) : W(0);
         }
-        const bool mine = inside && !waits;
-        const i64 begin = mine ? i64(s.indptr[v]) : 0;
-        append(packing, to, mine, v, begin, mine ? i64(s.indptr[v + 1]) - begin : 0);
-    }
+        append(graph, to, inside && !waits, v);
+    });
 }
 
 // Launched cooperatively.
 extern "C" __global__ void __launch_bounds__(GRID_BLOCK) acyclic_grid(const AcyclicArguments s) {
-    const Packing packing{s.shift};
-    const Columns columns = open_columns(s.indices);
-    CooperativeGrid group(reinterpret_cast<u32*>(s.state + BARRIER));
-    u64* const counters = s.state + GRID_COUNT;
-    u64 head = 0, tail = s.state[LISTED];
-    int turn = 0;
-    while (packing.rows(tail) > packing.rows(head)) {
-        // The next step's counter was read for the last time before the last barrier.
-        if (group.rank() == 0 && threadIdx.x == 0) counters[(turn + 1) % 3] = 0;
-        const RowList list = {s.row, s.start, s.before, head, tail};
-        const Append to = {s.row, s.start, s.before, counters + turn, tail};
-        const bool eager = packing.edges(tail) - packing.edges(head) <= EAGER_EDGES;
-        expand<GRID_BLOCK, CooperativeGrid>(packing, s.indptr, columns, list, s.skewed != 0, eager, to, Follow{s});
-        group.barrier();
-        head = tail;
-        tail += load_relaxed(counters + turn);  // final after the barrier
-        turn = (turn + 1) % 3;
-    }
-    if (group.rank() == 0 && threadIdx.x == 0) s.state[LISTED] = tail;
+    CooperativeGrid group(s.state + BARRIER);
+    LevelLoop<GRID_BLOCK, CooperativeGrid> loop = {graph_of(s), group, s.state + GRID_COUNT, s, 0, s.state[LISTED]};
+    loop.run([&] { loop.push(Follow{s}); });
+    if (loop.first_thread()) s.state[LISTED] = loop.tail;
 }
 
 extern "C" __global__ void acyclic_finish(const AcyclicArguments s) {
@@ -122,6 +94,5 @@ extern "C" __global__ void acyclic_finish(const AcyclicArguments s) {
         counted++;
         if constexpr (THEN) s.values[v] = finished(s.values[v]);
     }
-    counted = block_sum(counted);
-    if (threadIdx.x == 0 && counted != 0) atomicAdd(s.state + FOUND, u64(counted));
+    add_count(s.state + FOUND, counted);
 }

@@ -140,10 +140,12 @@ DEVICE void atomic_combine_shared(T* address, T z, F add) {
     atomic_combine<NATIVE>(address, z, add);
 }
 
-// Sets bit p, which no thread clears in this launch; returns whether this call set it.  Tests the bit first: an atomic
-// costs far more than a load, and a set bit stays set.
-DEVICE bool bit_claim(u32* words, i64 p) {
+// Sets bit p; returns whether this call set it.
+DEVICE bool bit_set(u32* words, i64 p) {
     const u32 bit = 1u << (p & 31);
-    if (bit_relaxed(words, p)) return false;
     return (atomicOr(words + (p >> 5), bit) & bit) == 0;
 }
+// The same for a bit that no thread clears in this launch.  Tests the bit first: an atomic costs far more than a load,
+// and a set bit stays set.
+DEVICE bool bit_claim(u32* words, i64 p) { return !bit_relaxed(words, p) && bit_set(words, p); }
+DEVICE void bit_clear(u32* words, i64 p) { atomicAnd(words + (p >> 5), ~(1u << (p & 31))); }

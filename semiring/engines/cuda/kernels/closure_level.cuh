@@ -13,7 +13,7 @@
 // Directions: D. Hiragushi, Takahashi, "Efficient Hybrid Breadth-First Search on GPUs" (ICA3PP 2013), which pulls by
 // words through a list in shared memory (its figure 3); Beamer et al., "Direction-Optimizing BFS" (SC 2012).
 //
-// A pull first tests the hubs of a row where they are cached (closure_hubs.cuh): two loads, none of the row itself.
+// A pull first tests the hubs of a row where they are cached (closure_pull.cuh): two loads, none of the row itself.
 //
 // The prologue defines the semiring; the types P (offsets), A (matrix values), U (values of the first entries), Z; the
 // parameters of columns.cuh, and T_CODEC, the codec of the columns of the transpose; and the constants VALUES (0
@@ -22,14 +22,12 @@
 // PROBES (see tuning.py), and the parameters of direction.cuh.
 
 #include "direction.cuh"
-#include "expand.cuh"
+#include "level_loop.cuh"
 #include "sources.cuh"
 #include "T_CODEC.cuh"
 
-// Words of the state.  Counters of rows are separate for the two launches; each level uses the next of three, so that
-// one can be reset while another is still being read.
-enum { HEAD, TAIL, STEPS, PARITY, LEVEL_VALUE, BARRIER = LEVEL_VALUE + 2, CLUSTER_COUNT, GRID_COUNT = CLUSTER_COUNT + 3,
-       SEGMENT_COUNT = GRID_COUNT + 3 };
+// Words of the state.  The two launches count rows separately; the full grid counts segments behind them.
+enum { HEAD, TAIL, STEPS, PARITY, LEVEL_VALUE, BARRIER = LEVEL_VALUE + 2, CLUSTER_COUNT, GRID_COUNT = CLUSTER_COUNT + 3 };
 
 // closure_plans.py and closure.py pack these structs by the names of their fields (arguments.py): a line is a type and
 // a name.
@@ -51,14 +49,11 @@ struct MatrixArguments {
 };
 
 // One search.
-struct SearchArguments {
+struct SearchArguments : RowArrays {  // the list of rows, without row numbers unless values depend on them
     const A* a_values;
     A a_iso;
     const A* t_values;
     u32* visited;  // two bitmaps, one after the other; with hubs a third, of the rows that are left to probe
-    J* queue;  // null unless values depend on rows
-    P* start;
-    P* before;
     Z* values;
     u64* segments;  // with pulls: `segment_slots` slots for segments of long rows
     u64* state;
@@ -69,18 +64,16 @@ struct SearchArguments {
 };
 
 struct Search : MatrixArguments, SearchArguments {
-    Columns columns;
+    Graph graph;
     T_CODEC::Columns t_columns;
-    Packing packing;
 
     DEVICE Search(const MatrixArguments& matrix, const SearchArguments& given)
-        : MatrixArguments(matrix), SearchArguments(given), columns(open_columns(matrix.indices)),
-          t_columns(matrix.t_indices), packing{matrix.shift} {}
+        : MatrixArguments(matrix), SearchArguments(given),
+          graph{matrix.indptr, open_columns(matrix.indices), {matrix.shift}, matrix.skewed != 0},
+          t_columns(matrix.t_indices) {}
 
     DEVICE i64 words() const { return (n + 31) / 32; }
     DEVICE u32* rest() const { return visited + 2 * words(); }
-    DEVICE i64 rows(u64 packed) const { return packing.rows(packed); }
-    DEVICE i64 edges(u64 packed) const { return packing.edges(packed); }
 };
 
 // The value of row j reached from row k, which has value x, over the entry at position p.
@@ -106,72 +99,58 @@ struct Claim {
     // Bits are only set during the pass: a set bit stays set, and an outdated clear bit costs an atomic.
     DEVICE bool open(Payload, i64, i64 j, i64) const { return !bit_relaxed(visited, j); }
     DEVICE bool visit(Payload x, i64 k, i64 j, i64 p) const {
-        const u32 bit = 1u << (j & 31);
-        if (atomicOr(visited + (j >> 5), bit) & bit) return false;
+        if (!bit_set(visited, j)) return false;
         if constexpr (VALUES == 1) s.values[j] = level;
         if constexpr (VALUES == 2) s.values[j] = arrival(s, s.a_values, cast<Z>(x), k, j, p);
         return true;
     }
 };
 
-#include "closure_rows.cuh"
 #include "closure_pull.cuh"
-#include "closure_hubs.cuh"
 
-// Whether the frontier, from `head` to `tail` of the list, is pulled.
-DEVICE bool prefers_pull(const Search& s, u64 head, u64 tail) {
+// Whether the frontier is pulled.
+template <class Loop>
+DEVICE bool prefers_pull(const Search& s, const Loop& loop) {
     if (s.direction != 0) return s.direction == 2;
-    const f32 open = fmaxf(f32(s.nonempty_count - s.rows(tail)), 0.0f);
-    const Work work = {f32(s.nvals), open, f32(s.nvals - s.edges(tail)), 0.0f, f32(s.n) / 32.0f, 0.0f};
-    return prefers_pull(work, f32(s.rows(tail) - s.rows(head)), f32(s.edges(tail) - s.edges(head)));
+    const i64 visited = s.graph.packing.rows(loop.tail), followed = s.graph.packing.edges(loop.tail);
+    const f32 open = fmaxf(f32(s.nonempty_count - visited), 0.0f);
+    const Work work = {f32(s.nvals), open, f32(s.nvals - followed), 0.0f, f32(s.n) / 32.0f, 0.0f};
+    return prefers_pull(work, f32(loop.rows()), f32(loop.edges()));
 }
 
 // Levels until the frontier is empty, `max_steps` are done, or, in the cluster, it has too many edges.
-template <int BLOCK, bool FULL_GRID, class Group>
-DEVICE void levels(const Search& s, Group& group, u64* counters, int turn, u64 head, u64 tail, Z level) {
+template <bool FULL_GRID, int BLOCK, class Group, int COUNTERS>
+DEVICE void levels(const Search& s, LevelLoop<BLOCK, Group, COUNTERS>& loop, Z level) {
     i64 step = i64(s.state[STEPS]);
     int parity = int(s.state[PARITY]);
-    while (s.rows(tail) > s.rows(head) && step < s.max_steps) {
-        if (!FULL_GRID && (s.direction == 2 || s.edges(tail) - s.edges(head) > CLUSTER_EDGES)) break;
+    for (; loop.rows() > 0 && step < s.max_steps; step++) {
+        if (!FULL_GRID && (s.direction == 2 || loop.edges() > CLUSTER_EDGES)) break;
         bool pull = false;
-        if constexpr (FULL_GRID && MAY_PULL) pull = prefers_pull(s, head, tail);
-        if (Group::rank() == 0 && threadIdx.x == 0) {
-            counters[(turn + 1) % 3] = 0;
-            s.state[SEGMENT_COUNT + (turn + 1) % 3] = 0;
-            if (step < s.trace_rows) {
-                s.trace[3 * step] = pull;
-                s.trace[3 * step + 1] = s.rows(tail) - s.rows(head);
-                s.trace[3 * step + 2] = s.edges(tail) - s.edges(head);
-            }
-        }
+        if constexpr (FULL_GRID && MAY_PULL) pull = prefers_pull(s, loop);
+        loop.begin();
+        loop.record(s.trace, s.trace_rows, step, pull);
         if constexpr (VALUES == 1) level = multiply(level, s.a_iso, 0, 0, 0, 0);
-        const Append to = {s.queue, s.start, s.before, counters + turn, tail};
         u32* const visited = s.visited + parity * s.words();
         if (pull) {
             if constexpr (FULL_GRID && MAY_PULL) {
+                const Append to = loop.appended();
+                loop.take();
                 u32* const next = s.visited + (1 - parity) * s.words();
-                const Pull one = {s, visited, next, to, level, s.state + SEGMENT_COUNT + turn};
-                if constexpr (HUBS) pull_hubs<BLOCK, Group>(one, group);
-                else pull_level<BLOCK, Group>(one, group);
+                const Pull one = {s, visited, next, to, level, {s.segments, s.segment_slots, loop.counter(1)}};
+                if constexpr (HUBS) pull_hubs<BLOCK>(one, loop.group);
+                else pull_level<BLOCK>(one, loop.group);
                 parity = 1 - parity;
             }
         } else {
-            const RowList frontier = {s.queue, s.start, s.before, head, tail};
-            const bool eager = s.edges(tail) - s.edges(head) <= EAGER_EDGES;
-            expand<BLOCK, Group>(s.packing, s.indptr, s.columns, frontier, s.skewed, eager, to,
-                                Claim{s, visited, level});
+            loop.push(Claim{s, visited, level});
         }
-        group.barrier();
-        head = tail;
-        tail += load_relaxed(counters + turn);  // behind the barrier, so no block adds to it
-        turn = (turn + 1) % 3;
-        step++;
+        loop.end();
     }
     // A block may be a whole level ahead of others here, but no block still reads the state as it was at the start:
     // each level ends with a barrier, and without a level the stored state does not change.
-    if (Group::rank() == 0 && threadIdx.x == 0) {
-        s.state[HEAD] = head;
-        s.state[TAIL] = tail;
+    if (loop.first_thread()) {
+        s.state[HEAD] = loop.head;
+        s.state[TAIL] = loop.tail;
         s.state[STEPS] = u64(step);
         s.state[PARITY] = u64(parity);
         *reinterpret_cast<Z*>(s.state + LEVEL_VALUE) = level;
@@ -182,32 +161,19 @@ DEVICE void levels(const Search& s, Group& group, u64* counters, int turn, u64 h
 extern "C" __global__ void ONE_CLUSTER __launch_bounds__(CLUSTER_BLOCK)
     closure_cluster(const SourceArguments entered, const MatrixArguments matrix, const SearchArguments given) {
     const Search s(matrix, given);
-    Cluster group;
-    u64* const counters = s.state + CLUSTER_COUNT;
-    const Append to = {s.queue, s.start, s.before, counters, 0};
-    for (i64 first = Cluster::rank() * CLUSTER_BLOCK; first < entered.source_count;
-         first += Cluster::size() * CLUSTER_BLOCK) {
-        const i64 at = first + threadIdx.x;
-        const bool mine = at < entered.source_count;
-        const i64 row = mine ? source_row(entered, at) : 0;
-        const i64 begin = mine ? i64(s.indptr[row]) : 0;
-        append(s.packing, to, mine, row, begin, mine ? i64(s.indptr[row + 1]) - begin : 0);
-        if (mine) {
-            atomicOr(s.visited + (row >> 5), 1u << (row & 31));
-            if constexpr (VALUES != 0) s.values[row] = cast<Z>(value_at(entered.u_values, entered.u_iso, at));
-        }
-    }
-    group.barrier();
-    const u64 tail = load_relaxed(counters);
-    levels<CLUSTER_BLOCK, false>(s, group, counters, 1, 0, tail, cast<Z>(entered.u_iso));
+    LevelLoop<CLUSTER_BLOCK, Cluster> loop = {s.graph, Cluster(), s.state + CLUSTER_COUNT, s};
+    enter_sources<CLUSTER_BLOCK, Cluster>(entered, s.graph, loop.appended(), s.visited, VALUES != 0 ? s.values : nullptr);
+    loop.end();
+    levels<false>(s, loop, cast<Z>(entered.u_iso));
 }
 
 // The whole grid, launched cooperatively.
 extern "C" __global__ void __launch_bounds__(GRID_BLOCK, GRID_RESIDENT)
     closure_grid(const MatrixArguments matrix, const SearchArguments given) {
     const Search s(matrix, given);
-    CooperativeGrid group(reinterpret_cast<u32*>(s.state + BARRIER));
-    const u64 head = s.state[HEAD], tail = s.state[TAIL];
-    const Z level = *reinterpret_cast<const Z*>(s.state + LEVEL_VALUE);
-    levels<GRID_BLOCK, true>(s, group, s.state + GRID_COUNT, 0, head, tail, level);
+    CooperativeGrid group(s.state + BARRIER);
+    LevelLoop<GRID_BLOCK, CooperativeGrid, 2> loop = {
+        s.graph, group, s.state + GRID_COUNT, s, s.state[HEAD], s.state[TAIL],
+    };
+    levels<true>(s, loop, *reinterpret_cast<const Z*>(s.state + LEVEL_VALUE));
 }

@@ -9,47 +9,31 @@
 // few edges, and `relax_grid` runs on the whole GPU until the list is empty.
 //
 // The prologue defines the semiring; the types P (offsets), A (matrix values), U (values of the first entries), Z; the
-// parameters of columns.cuh; NATIVE (2: atomicMin, 3: atomicMax, else compare-and-swap); ORDER (closure_order.cuh); and the
-// constants CLUSTER_BLOCK, GRID_BLOCK (threads a block), CLUSTER_EDGES, EAGER_EDGES, ORDER_FEW (tuning.py).
+// parameters of columns.cuh; NATIVE (2: atomicMin, 3: atomicMax, else compare-and-swap); ORDER (1 if less is better (min),
+// -1 if more is (max), 0 for no order); and the constants CLUSTER_BLOCK, GRID_BLOCK (threads a block), CLUSTER_EDGES,
+// EAGER_EDGES, ORDER_FEW (tuning.py).
 
-#include "expand.cuh"
+#include "level_loop.cuh"
 #include "sources.cuh"
 
 // Words of the state.
 enum { PENDING, TOTAL, STEPS, PARITY, REACHED, BARRIER, CLUSTER_COUNT, GRID_COUNT = CLUSTER_COUNT + 3 };
 
 // closure.py packs this struct by the names of its fields (arguments.py); each line declares one field.
-struct RelaxArguments {
-    const P* indptr;
-    ColumnsArgument indices;
+struct RelaxArguments : LoopArguments {
     const A* a_values;
     A a_iso;
     u32* present;
     u32* listed;  // two consecutive bitmaps
     u32* piled;   // the rows that have entered the pile
     J* pile;      // two consecutive lists
-    J* row;       // two consecutive lists
-    P* start;
-    P* before;
     Z* values;
     Z absent;  // the value of absent entries: the identity of (+)
     f64 share;  // of the span of the first values in the pile: the first width
-    u64* state;
     i64* trace;
     i64 trace_rows;
-    i64 n;
     i64 max_steps;
-    int shift;  // of the packing
-    int skewed;
     int ordered;  // whether to expand near rows first
-};
-
-struct Relaxation : RelaxArguments {
-    Columns columns;
-    Packing packing;
-
-    DEVICE explicit Relaxation(const RelaxArguments& given)
-        : RelaxArguments(given), columns(open_columns(given.indices)), packing{given.shift} {}
 };
 
 template <class T>
@@ -66,13 +50,128 @@ DEVICE T improve(T* address, T z) {
     else return atomic_update(address, [z](T value) { return T(add(value, z)); });
 }
 
-#include "closure_order.cuh"
+// --- the order in which rows are expanded: near ones first, the others once no near one is left ---------------------
+//
+// A row is near if its value is no worse than `reach`; the others wait in the pile.  When no near row is listed, a pass
+// over the pile advances `reach` by `width` and lists the rows that it now includes.  So a row is mostly expanded with
+// its last value (delta-stepping: Meyer, Sanders 2003; near and far piles: Davidson, Baxter, Garland, Owens, IPDPS
+// 2014).  The order affects speed only: with a reach of infinity this is the Bellman-Ford algorithm.
+//
+// A row enters the pile once in a launch.  If its value becomes near, it is listed as near, and the next pass drops it.
+
+// Words of the state.  Of PILE and BEST one of three is current, by the number of passes; the next pass writes the next
+// one and clears the one after that, which no thread reads any longer.
+enum { PILE = 16, BEST = PILE + 3, PASSES = BEST + 3, REACH, WIDTH, LOWEST, HIGHEST };
+
+// A double as bits in the same order, above 0; NaN is above infinity.
+DEVICE u64 sortable(double d) {
+    const u64 bits = from_bits<u64>(d);
+    return bits >> 63 ? ~bits : bits | u64(1) << 63;
+}
+DEVICE double sorted_value(u64 bits) { return from_bits<double>(bits >> 63 ? bits & ~(u64(1) << 63) : ~bits); }
+
+// The place of a value in the order: less is better.
+DEVICE double place_of(Z value) { return ORDER < 0 ? -double(value) : double(value); }
+
+struct Order {
+    double reach;
+    double width;  // 0: not yet chosen
+    u64 passes;
+    // At the last pass, for the average number of edges of a step.
+    i64 step = 0;
+    u64 edges = 0;
+
+    DEVICE explicit Order(const u64* state)
+        : reach(from_bits<double>(state[REACH])), width(from_bits<double>(state[WIDTH])), passes(state[PASSES]) {}
+    DEVICE void save(u64* state) const {
+        state[REACH] = from_bits<u64>(reach);
+        state[WIDTH] = from_bits<u64>(width);
+        state[PASSES] = passes;
+    }
+    DEVICE u64* piled(u64* state) const { return state + PILE + passes % 3; }
+    DEVICE u64* best(u64* state) const { return state + BEST + passes % 3; }
+};
+
+// Adds row j to the current pile, in which it is not.  Any thread may call; those that do together share an atomic.
+DEVICE void add_to_pile(const RelaxArguments& s, const Order& order, i64 j) {
+    const u32 mates = __activemask();
+    const int first = __ffs(int(mates)) - 1;
+    u64 place = 0;
+    if (lane_id() == first) place = atomicAdd(order.piled(s.state), u64(__popc(mates)));
+    place = __shfl_sync(mates, place, first) + __popc(mates & lanes_below());
+    s.pile[(order.passes & 1) * s.n + place] = J(j);
+}
+
+// Chooses the first width from the values in the pile.  All threads of the group call with the same order.
+template <int BLOCK, class Group>
+DEVICE void measure(const RelaxArguments& s, Group& group, Order& order, i64 count) {
+    each_by_block<BLOCK, Group>(count, [&](i64 at, bool inside) {
+        u64 least = 0, most = 0;  // of no value: 0, of the complements too
+        if (inside) {
+            const double place = place_of(s.values[i64(s.pile[(order.passes & 1) * s.n + at])]);
+            if (place - place == 0) {
+                least = ~sortable(place);
+                most = sortable(place);
+            }
+        }
+        least = warp_max(least);
+        most = warp_max(most);
+        if (lane_id() == 0 && most != 0) {
+            atomicMax(s.state + LOWEST, least);
+            atomicMax(s.state + HIGHEST, most);
+        }
+    });
+    group.barrier();
+    const u64 most = load_relaxed(s.state + HIGHEST);
+    const double low = most == 0 ? 0 : sorted_value(~load_relaxed(s.state + LOWEST));
+    double span = most == 0 ? 0 : sorted_value(most) - low;
+    if (!(span > 0)) span = low < 0 ? -low : low;
+    if (!(span > 0 && span - span == 0)) span = 1;
+    order.width = span * s.share;
+    if (Z(0.5) == Z(0) && order.width < 1) order.width = 1;
+    order.reach = most == 0 ? from_bits<double>(u64(0x7ff) << 52) : low + order.width;
+}
+
+// One pass over the pile: lists the rows that the reach, which was `before`, now includes.  All threads of the group call
+// with the same arguments, and no near row is listed, unless the reach becomes infinite.
+template <int BLOCK, class Group>
+DEVICE void pass(const RelaxArguments& s, const LevelLoop<BLOCK, Group>& loop, Order& order, double before) {
+    const Append to = loop.appended();
+    const i64 count = i64(load_relaxed(order.piled(s.state)));
+    const J* const pile = s.pile + (order.passes & 1) * s.n;
+    J* const rest = s.pile + (~order.passes & 1) * s.n;
+    if (loop.first_thread()) {
+        s.state[PILE + (order.passes + 2) % 3] = 0;
+        s.state[BEST + (order.passes + 2) % 3] = 0;
+    }
+    order.passes++;
+    each_by_block<BLOCK, Group>(count, [&](i64 at, bool inside) {
+        bool waits = false, enters = false;
+        i64 row = 0;
+        double place = 0;
+        if (inside) {
+            row = i64(pile[at]);
+            place = place_of(s.values[row]);
+            waits = place > order.reach;
+            enters = !waits && place > before;
+        }
+        if (__any_sync(FULL_WARP, waits)) {
+            const u64 slot = warp_append(order.piled(s.state), waits);
+            if (waits) rest[slot] = J(row);
+            const u64 best = warp_max(waits ? ~sortable(place) : u64(0));
+            if (lane_id() == 0) atomicMax(order.best(s.state), best);
+        }
+        if (__syncthreads_or(enters)) append(loop.graph, to, enters, row);
+    });
+}
+
+// --- steps ----------------------------------------------------------------------------------------------------
 
 struct Relax {
     static constexpr bool APPENDS = true;
     static constexpr bool NEEDS_ROW = true;
     typedef Z Payload;
-    const Relaxation& s;
+    const RelaxArguments& s;
     u32* listed;
     u32* listed_next;
     Order order;
@@ -83,7 +182,7 @@ struct Relax {
     // Several blocks may stage one row at different times and read different values.  A thread that changes the value
     // later lists the row for the next step, which relaxes its neighbors again.
     DEVICE Z payload(i64 row, i64) const {
-        atomicAnd(listed + (row >> 5), ~(1u << (row & 31)));
+        bit_clear(listed, row);
         return current(row);
     }
     DEVICE Z product(Z x, i64 k, i64 j, i64 p) const {
@@ -111,21 +210,18 @@ struct Relax {
                 return false;
             }
         }
-        if (!eager) return bit_claim(listed_next, j);
-        const u32 bit = 1u << (j & 31);
-        return (atomicOr(listed_next + (j >> 5), bit) & bit) == 0;
+        return eager ? bit_set(listed_next, j) : bit_claim(listed_next, j);
     }
 };
 
 // Repeats steps until the list and the pile are empty, `max_steps` are done, or (on one cluster) the list has too many
 // edges.
 template <int BLOCK, bool FULL_GRID, class Group>
-DEVICE void steps(const Relaxation& s, Group& group, u64* counters) {
-    u64 pending = s.state[PENDING];
+DEVICE void steps(const RelaxArguments& s, const Group& group, u64* counters) {
     u64 total = s.state[TOTAL];
     i64 step = i64(s.state[STEPS]);
     int parity = int(s.state[PARITY]);
-    int turn = 0;
+    LevelLoop<BLOCK, Group> loop = {graph_of(s), group, counters, list_of(s, parity), 0, s.state[PENDING]};
     const i64 words = (s.n + 31) / 32;
     const double infinity = from_bits<double>(u64(0x7ff) << 52);
     Order order(s.state);
@@ -133,23 +229,21 @@ DEVICE void steps(const Relaxation& s, Group& group, u64* counters) {
     order.edges = total;
     bool passed = false;  // the last iteration was a pass
     for (;;) {
-        const bool listed = s.packing.rows(pending) > 0;
+        const bool listed = loop.rows() > 0;
         // Final after the barrier: only steps add to the current pile, and only passes replace it.
         const i64 count = ORDER == 0 ? 0 : i64(load_relaxed(order.piled(s.state)));
         if (!listed && count == 0) break;
-        if (!FULL_GRID && (s.packing.edges(pending) > CLUSTER_EDGES || count > CLUSTER_EDGES)) break;
+        if (!FULL_GRID && (loop.edges() > CLUSTER_EDGES || count > CLUSTER_EDGES)) break;
         const bool last = listed && step >= s.max_steps;
         if (last && (ORDER == 0 || !(order.reach < infinity))) break;
-        if (Group::rank() == 0 && threadIdx.x == 0) counters[(turn + 1) % 3] = 0;
+        loop.begin();
         if (ORDER != 0 && (!listed || last)) {
-            const Append to = {s.row + parity * s.n, s.start + parity * s.n, s.before + parity * s.n, counters + turn,
-                               pending};
             const double before = order.reach;
             if (last) {  // relaxes without an order, for as many steps as that may need
                 order.reach = infinity;
                 step = 0;
             } else if (order.width == 0) {
-                measure<BLOCK>(s, group, order, count);
+                measure<BLOCK>(s, loop.group, order, count);
             } else if (passed) {  // nothing is left between the reach and the best value of the pile
                 const double best = sorted_value(~load_relaxed(order.best(s.state)));
                 order.reach = best + order.width;
@@ -160,33 +254,24 @@ DEVICE void steps(const Relaxation& s, Group& group, u64* counters) {
             }
             order.step = step;
             order.edges = total;
-            pass<BLOCK>(s, group, order, to, before);
-            group.barrier();
-            pending += load_relaxed(counters + turn);
-            turn = (turn + 1) % 3;
+            pass(s, loop, order, before);
+            loop.end();
             passed = true;
             continue;
         }
-        if (Group::rank() == 0 && threadIdx.x == 0 && step < s.trace_rows) {
-            s.trace[3 * step] = 0;
-            s.trace[3 * step + 1] = s.packing.rows(pending);
-            s.trace[3 * step + 2] = s.packing.edges(pending);
-        }
-        const RowList list = {s.row + parity * s.n, s.start + parity * s.n, s.before + parity * s.n, 0, pending};
+        loop.record(s.trace, s.trace_rows, step, false);
+        const bool eager = loop.eager();
+        total += loop.edges();
         parity = 1 - parity;
-        const Append to = {s.row + parity * s.n, s.start + parity * s.n, s.before + parity * s.n, counters + turn, 0};
-        const bool eager = s.packing.edges(pending) <= EAGER_EDGES;
-        expand<BLOCK, Group>(s.packing, s.indptr, s.columns, list, s.skewed, eager, to,
-                            Relax{s, s.listed + (1 - parity) * words, s.listed + parity * words, order, eager});
-        group.barrier();
-        total += s.packing.edges(pending);
-        pending = load_relaxed(counters + turn);  // final after the barrier
-        turn = (turn + 1) % 3;
+        const RowList frontier = loop.take(list_of(s, parity));
+        loop.follow(frontier, eager,
+                    Relax{s, s.listed + (1 - parity) * words, s.listed + parity * words, order, eager});
+        loop.end();
         step++;
         passed = false;
     }
-    if (Group::rank() == 0 && threadIdx.x == 0) {
-        s.state[PENDING] = pending;
+    if (loop.first_thread()) {
+        s.state[PENDING] = loop.tail;
         s.state[TOTAL] = total;
         s.state[STEPS] = u64(step);
         s.state[PARITY] = u64(parity);
@@ -196,42 +281,19 @@ DEVICE void steps(const Relaxation& s, Group& group, u64* counters) {
 
 // Inserts the first entries.
 extern "C" __global__ void __launch_bounds__(GRID_BLOCK)
-    relax_enter(const SourceArguments entered, const RelaxArguments given) {
-    const Relaxation s(given);
-    const Append to = {s.row, s.start, s.before, s.state + PENDING, 0};
+    relax_enter(const SourceArguments entered, const RelaxArguments s) {
     // The first entries are expanded in any case, and then everything is far, or nothing.
     if (thread_id() == 0) s.state[REACH] = u64(s.ordered ? 0xfff : 0x7ff) << 52;
-    for (i64 first = i64(blockIdx.x) * GRID_BLOCK; first < entered.source_count; first += i64(gridDim.x) * GRID_BLOCK) {
-        const i64 at = first + threadIdx.x;
-        const bool mine = at < entered.source_count;
-        const i64 source = mine ? source_row(entered, at) : 0;
-        const i64 begin = mine ? i64(s.indptr[source]) : 0;
-        append(s.packing, to, mine, source, begin, mine ? i64(s.indptr[source + 1]) - begin : 0);
-        if (mine) {
-            atomicOr(s.present + (source >> 5), 1u << (source & 31));
-            s.values[source] = cast<Z>(value_at(entered.u_values, entered.u_iso, at));
-        }
-    }
+    enter_sources<GRID_BLOCK, GridRank>(entered, graph_of(s), {s, s.state + PENDING, 0}, s.present, s.values);
 }
 
-extern "C" __global__ void ONE_CLUSTER __launch_bounds__(CLUSTER_BLOCK) relax_cluster(const RelaxArguments given) {
-    const Relaxation s(given);
-    Cluster group;
-    steps<CLUSTER_BLOCK, false>(s, group, s.state + CLUSTER_COUNT);
+extern "C" __global__ void ONE_CLUSTER __launch_bounds__(CLUSTER_BLOCK) relax_cluster(const RelaxArguments s) {
+    steps<CLUSTER_BLOCK, false>(s, Cluster(), s.state + CLUSTER_COUNT);
 }
 
 // Launched cooperatively, two blocks a multiprocessor: with one, which the compiler may choose (98 registers a thread
 // for int64 distances over uint8 weights), too few loads overlap.
-extern "C" __global__ void __launch_bounds__(GRID_BLOCK, 2) relax_grid(const RelaxArguments given) {
-    const Relaxation s(given);
-    CooperativeGrid group(reinterpret_cast<u32*>(s.state + BARRIER));
+extern "C" __global__ void __launch_bounds__(GRID_BLOCK, 2) relax_grid(const RelaxArguments s) {
+    CooperativeGrid group(s.state + BARRIER);
     steps<GRID_BLOCK, true>(s, group, s.state + GRID_COUNT);
-}
-
-// state[REACHED] += the number of entries.
-extern "C" __global__ void relax_count(const u32* present, i64 words, u64* state) {
-    i64 counted = 0;
-    for (i64 w = thread_id(); w < words; w += thread_count()) counted += __popc(present[w]);
-    counted = block_sum(counted);
-    if (threadIdx.x == 0 && counted != 0) atomicAdd(state + REACHED, u64(counted));
 }

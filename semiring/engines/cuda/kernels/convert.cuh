@@ -28,3 +28,13 @@ extern "C" __global__ void count_bits(const u32* words, i64 word_count, u64* cou
     for (i64 w = thread_id(); w < word_count; w += thread_count()) mine += __popc(words[w]);
     add_count(count, mine);
 }
+
+// counts[b] = the set bits in words [b * each, (b + 1) * each).
+extern "C" __global__ void count_bits_by_block(const u32* words, i64 word_count, i64 each, i64 blocks, u32* counts) {
+    for (i64 block = thread_id(); block < blocks; block += thread_count()) {
+        const i64 end = (block + 1) * each < word_count ? (block + 1) * each : word_count;
+        u32 found = 0;
+        for (i64 w = block * each; w < end; ++w) found += u32(__popc(words[w]));
+        counts[block] = found;
+    }
+}

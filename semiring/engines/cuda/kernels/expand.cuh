@@ -15,22 +15,30 @@
 #include "grid.cuh"
 #include "packing.cuh"
 
+// The rows whose edges are followed, and the packing of positions in lists of them.
+struct Graph {
+    const P* indptr;
+    Columns columns;
+    Packing packing;
+    bool skewed;  // divide edges, not rows
+};
+
+// The arrays of a list of rows; structs of arguments begin with them (arguments.py).
+struct RowArrays {
+    J* row;  // null if the row numbers are not needed
+    P* start;
+    P* before;
+};
+
 // Positions [head, tail) of a list (both packed); the first `passed` entries of each row are skipped.
-// `row` may be null if the row numbers are not needed.
-struct RowList {
-    const J* row;
-    const P* start;
-    const P* before;
+struct RowList : RowArrays {
     u64 head;
     u64 tail;
     i64 passed = 0;
 };
 
 // The list that rows are appended to, after its first `base` (packed) elements; `counter` counts the appended ones.
-struct Append {
-    J* row;
-    P* start;
-    P* before;
+struct Append : RowArrays {
     u64* counter;
     u64 base;
 };
@@ -57,6 +65,21 @@ DEVICE void put(const Packing& packing, const Append& to, u64 packed, i64 row, i
 DEVICE void append(const Packing& packing, const Append& to, bool mine, i64 row, i64 start, i64 degree) {
     const u64 packed = reserve(to, mine ? packing.pack(1, degree) : 0);
     if (mine) put(packing, to, packed, row, start);
+}
+DEVICE void append(const Graph& graph, const Append& to, bool mine, i64 row) {
+    const i64 start = mine ? i64(graph.indptr[row]) : 0;
+    append(graph.packing, to, mine, row, start, mine ? i64(graph.indptr[row + 1]) - start : 0);
+}
+
+// The same for a warp.
+DEVICE void append_by_warp(const Graph& graph, const Append& to, bool mine, i64 row) {
+    const i64 start = mine ? i64(graph.indptr[row]) : 0;
+    const u64 added = mine ? graph.packing.pack(1, i64(graph.indptr[row + 1]) - start) : 0;
+    const u64 inclusive = warp_scan_inclusive(added);
+    u64 first = 0;
+    if (lane_id() == 31) first = to.base + atomicAdd(to.counter, inclusive);
+    first = shuffle(first, 31);
+    if (mine) put(graph.packing, to, first + inclusive - added, row, start);
 }
 
 constexpr int EDGES_AT_ONCE = COMPRESSED ? 2 : 4;
@@ -91,22 +114,21 @@ struct PushStage {
 
 // Appends `take` found rows, from number `kept` on.  The whole block calls with the same arguments.
 template <int BLOCK, class Visitor>
-DEVICE void flush(const Packing& packing, const P* indptr, PushStage<BLOCK, Visitor>& stage, const Append& to, int kept,
-                  int take) {
+DEVICE void flush(const Graph& graph, PushStage<BLOCK, Visitor>& stage, const Append& to, int kept, int take) {
     const int t = int(threadIdx.x);
     const bool mine = t < take;
     i64 row = 0, start = 0, end = 0;
     if (mine) {
         if constexpr (Visitor::NEEDS_ROW) row = i64(stage.found[kept + t]);
         if constexpr (PushStage<BLOCK, Visitor>::LOOKS_UP) {
-            start = i64(indptr[row]);
-            end = i64(indptr[row + 1]);
+            start = i64(graph.indptr[row]);
+            end = i64(graph.indptr[row + 1]);
         } else {
             start = i64(stage.found_start[kept + t]);
             end = i64(stage.found_end[kept + t]);
         }
     }
-    append(packing, to, mine, row, start, end - start);
+    append(graph.packing, to, mine, row, start, end - start);
     if (t == 0) stage.count = kept;
     __syncthreads();
 }
@@ -123,19 +145,17 @@ DEVICE void prefetch(const C& columns, i64 p) {
 //                                                           effect; true may be outdated;
 //   bool visit(Payload, i64 k, i64 j, i64 p)                processes the edge; true: append j;
 //   APPENDS, NEEDS_ROW                                      whether it ever appends, and reads k (else 0).
-// skewed: divide edges, not rows.  eager: with few edges latency dominates, so `open` is not called, and the columns of
-// the found rows are prefetched.
+// eager: with few edges latency dominates, so `open` is not called, and the columns of the found rows are prefetched.
 template <int BLOCK, class Group, class Visitor>
-DEVICE void expand(const Packing& packing, const P* indptr, const Columns& columns, const RowList& list, bool skewed,
-                   bool eager, const Append& to, const Visitor& visitor) {
+DEVICE void expand(const Graph& graph, const RowList& list, bool eager, const Append& to, const Visitor& visitor) {
     __shared__ PushStage<BLOCK, Visitor> stage;
     const int t = int(threadIdx.x);
-    const i64 first = packing.rows(list.head), last = packing.rows(list.tail);
-    const i64 first_edge = packing.edges(list.head), last_edge = packing.edges(list.tail);
+    const i64 first = graph.packing.rows(list.head), last = graph.packing.rows(list.tail);
+    const i64 first_edge = graph.packing.edges(list.head), last_edge = graph.packing.edges(list.tail);
 
     // This block's rows [q, q_end); of their edges [e, e_end), or all.
     i64 q, q_end, e = first_edge, e_end = last_edge;
-    if (skewed) {
+    if (graph.skewed) {
         const i64 share = (last_edge - first_edge + Group::size() - 1) / Group::size();
         e = first_edge + Group::rank() * share;
         e_end = e + share < last_edge ? e + share : last_edge;
@@ -168,12 +188,12 @@ DEVICE void expand(const Packing& packing, const P* indptr, const Columns& colum
         }
         const i64 limit = known < e_end ? known : e_end;
         __syncthreads();
-        if (!skewed) e = i64(stage.before[0]);
+        if (!graph.skewed) e = i64(stage.before[0]);
 
         for (i64 group = e; group < limit; group += EDGES_AT_ONCE * BLOCK) {
             if constexpr (COMPRESSED) {
                 __syncthreads();  // threads may still read the columns of the previous group
-                decode_edges<BLOCK, EDGES_AT_ONCE>(columns, stage, list.passed, group, limit, known);
+                decode_edges<BLOCK, EDGES_AT_ONCE>(graph.columns, stage, list.passed, group, limit, known);
                 __syncthreads();
             }
             // The loads of several edges overlap.
@@ -187,7 +207,7 @@ DEVICE void expand(const Packing& packing, const P* indptr, const Columns& colum
                     const int low = stage.row_of(edge);
                     owner[u] = low;
                     position[u] = i64(stage.start[low]) + list.passed + (edge - i64(stage.before[low]));
-                    if constexpr (!COMPRESSED) neighbor[u] = columns.at(i64(stage.start[low]), position[u]);
+                    if constexpr (!COMPRESSED) neighbor[u] = graph.columns.at(i64(stage.start[low]), position[u]);
                     else neighbor[u] = i64(stage.column[u * BLOCK + t]);
                 }
             }
@@ -206,8 +226,8 @@ DEVICE void expand(const Packing& packing, const P* indptr, const Columns& colum
             for (int u = 0; u < EDGES_AT_ONCE; u++) {
                 if (found[u]) {
                     if constexpr (Visitor::APPENDS) {
-                        start[u] = indptr[neighbor[u]];
-                        end[u] = indptr[neighbor[u] + 1];
+                        start[u] = graph.indptr[neighbor[u]];
+                        end[u] = graph.indptr[neighbor[u] + 1];
                     }
                     const int o = owner[u];
                     const i64 k = Visitor::NEEDS_ROW ? i64(stage.row[Visitor::NEEDS_ROW ? o : 0]) : 0;
@@ -225,19 +245,19 @@ DEVICE void expand(const Packing& packing, const P* indptr, const Columns& colum
                             stage.found_start[slot] = start[u];
                             stage.found_end[slot] = end[u];
                         }
-                        if (eager) prefetch(columns, i64(start[u]));
+                        if (eager) prefetch(graph.columns, i64(start[u]));
                     }
                     staged += __syncthreads_count(found[u]);
                     if (staged >= BLOCK) {
                         staged -= BLOCK;
-                        flush(packing, indptr, stage, to, staged, BLOCK);
+                        flush(graph, stage, to, staged, BLOCK);
                     }
                 }
             }
         }
-        if (skewed) e = limit;
+        if (graph.skewed) e = limit;
         q += BLOCK;
     }
     __syncthreads();
-    if (staged > 0) flush(packing, indptr, stage, to, 0, staged);
+    if (staged > 0) flush(graph, stage, to, 0, staged);
 }

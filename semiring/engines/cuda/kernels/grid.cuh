@@ -18,6 +18,16 @@ struct GridRank {
     static DEVICE i64 size() { return i64(gridDim.x); }
 };
 
+// f(i, inside) for the positions below `count`, by the blocks of a Group: the threads of a block call together, those past
+// the end with `inside` false.
+template <int BLOCK, class Group, class F>
+DEVICE void each_by_block(i64 count, F f) {
+    for (i64 first = Group::rank() * BLOCK; first < count; first += Group::size() * BLOCK) {
+        const i64 i = first + threadIdx.x;
+        f(i, i < count);
+    }
+}
+
 // A barrier of all threads that arrive: the thread waits until `arrivals`, which it increases, has reached `target`.
 DEVICE void arrive_and_wait(u32* arrivals, u32 target) {
     asm volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(arrivals) : "memory");
@@ -32,7 +42,7 @@ struct CooperativeGrid : GridRank {
     u32* counter;
     u32 target;
 
-    DEVICE explicit CooperativeGrid(u32* arrivals) : counter(arrivals), target(0) {}
+    DEVICE explicit CooperativeGrid(u64* arrivals) : counter(reinterpret_cast<u32*>(arrivals)), target(0) {}
 
     // Every thread of every block calls.
     DEVICE void barrier() {

@@ -34,24 +34,21 @@ struct Highest {
 };
 
 // hubs.py packs it by the names of its fields (arguments.py): a line of this struct is a type and a name.
-struct HubArguments {
+struct HubArguments : RowArrays {  // the list of long rows; null if there are none
     const P* indptr;
     const J* indices;
     const D* offsets;
     i64 rows;  // of the slice
     J* hubs;   // of its first row; second hubs are n elements after the first
     i64 n;
-    J* row;  // the list of long rows (expand.cuh); null if there are none
-    P* start;
-    P* before;
-    u64* count;
+    u64* count;    // of the listed rows, packed
     int shift;     // of the packing
     u64* highest;  // two keys for each row of the list, 0 at first
 };
 
 extern "C" __global__ void __launch_bounds__(BLOCK) hubs_rows(const HubArguments s) {
     const Packing packing = {s.shift};
-    const Append to = {s.row, s.start, s.before, s.count, 0};
+    const Append to = {s, s.count, 0};
     constexpr i64 ROWS = BLOCK / GROUP;
     const int sub = int(threadIdx.x) % int(GROUP);
     for (i64 base = i64(blockIdx.x) * ROWS; base < s.rows; base += i64(gridDim.x) * ROWS) {
@@ -92,10 +89,9 @@ struct KeepHighest {
 
 // Processes the listed rows; their entries are divided among all blocks.
 extern "C" __global__ void __launch_bounds__(BLOCK) hubs_listed(const HubArguments s) {
-    const Packing packing = {s.shift};
-    const RowList list = {s.row, s.start, s.before, 0, *s.count};
-    const KeepHighest keep = {s.offsets, s.highest};
-    expand<BLOCK, GridRank>(packing, s.indptr, open_columns(s.indices), list, true, false, Append{}, keep);
+    const Graph graph = {s.indptr, open_columns(s.indices), {s.shift}, true};
+    const RowList list = {s, 0, *s.count};
+    expand<BLOCK, GridRank>(graph, list, false, Append{}, KeepHighest{s.offsets, s.highest});
 }
 
 extern "C" __global__ void hubs_write(const HubArguments s) {

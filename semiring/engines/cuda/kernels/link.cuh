@@ -10,7 +10,7 @@
 #include "forest.cuh"
 
 // link.py packs it by the names of its fields (arguments.py): a line of this struct is a type and a name.
-struct LinkArguments {
+struct LinkArguments : RowArrays {  // the list of long rows; null if there are none
     const P* indptr;
     ColumnsArgument indices;
     const F* old;  // the forest before the pass
@@ -21,10 +21,7 @@ struct LinkArguments {
     bool skips;  // true: skip the rows whose root in `old` is the label to skip
     F skip;
     const F* skip_at;  // the label to skip; null: it is `skip`
-    J* row;  // the list of long rows (expand.cuh); null if there are none
-    P* start;
-    P* before;
-    u64* count;
+    u64* count;  // of the listed rows, packed
     int shift;  // of the packing
 };
 
@@ -50,13 +47,12 @@ extern "C" __global__ void __launch_bounds__(BLOCK) link_copy(const LinkArgument
 // One thread processes a row of at most SHORT_ROW entries; longer rows are listed for `link_listed`.
 extern "C" __global__ void __launch_bounds__(BLOCK) link_rows(const LinkArguments s) {
     const Packing packing = {s.shift};
-    const Append to = {s.row, s.start, s.before, s.count, 0};
+    const Append to = {s, s.count, 0};
     const Columns columns = open_columns(s.indices);
     const F skip = s.skip_at != nullptr ? *s.skip_at : s.skip;
-    for (i64 base = i64(blockIdx.x) * BLOCK; base < s.n; base += i64(gridDim.x) * BLOCK) {
-        const i64 i = base + threadIdx.x;
+    each_by_block<BLOCK, GridRank>(s.n, [&](i64 i, bool inside) {
         i64 begin = 0, p = 0, end = 0;
-        if (i < s.n && !(s.skips && old_root(s.old, F(i)) == skip)) {
+        if (inside && !(s.skips && old_root(s.old, F(i)) == skip)) {
             begin = i64(s.indptr[i]);
             end = i64(s.indptr[i + 1]);
             if (s.last >= 0 && begin + s.last < end) end = begin + s.last;
@@ -68,7 +64,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK) link_rows(const LinkArgument
             for (; p < end; p++, entry.next()) unite(s.parent, F(i), F(entry.column()));
         }
         if (s.row != nullptr && __syncthreads_or(longer)) append(packing, to, longer, i, begin, end - p);
-    }
+    });
 }
 
 struct Unite {
@@ -86,10 +82,9 @@ struct Unite {
 
 // Processes the listed rows; their entries from `first` on are divided among all blocks.
 extern "C" __global__ void __launch_bounds__(BLOCK) link_listed(const LinkArguments s) {
-    const Packing packing = {s.shift};
-    const RowList list = {s.row, s.start, s.before, 0, *s.count, s.first};
-    const Unite visitor = {s.parent};
-    expand<BLOCK, GridRank>(packing, s.indptr, open_columns(s.indices), list, true, false, Append{}, visitor);
+    const Graph graph = {s.indptr, open_columns(s.indices), {s.shift}, true};
+    const RowList list = {s, 0, *s.count, s.first};
+    expand<BLOCK, GridRank>(graph, list, false, Append{}, Unite{s.parent});
 }
 
 // Unites every row with `count` of its hubs (hubs.cuh), which are n elements apart; -1: none.

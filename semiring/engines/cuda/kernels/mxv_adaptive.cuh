@@ -8,7 +8,7 @@
 #include "mxv_scatter.cuh"
 #include "direction.cuh"
 
-struct EitherArguments {
+struct EitherArguments : RowArrays {
     // M by rows, and by columns (`t_`).
     const P* indptr;
     ColumnsArgument indices;
@@ -33,9 +33,6 @@ struct EitherArguments {
     u64* out_count;
     i64 nout;
     // The list of the entries of u.
-    J* row;
-    P* start;
-    P* before;
     Carried* carried;
     i64 capacity;  // its length; a vector with more entries is pulled
     i64 shift;
@@ -55,8 +52,8 @@ DEVICE bool pulls(const EitherArguments& s, const Packing& packing, u64 listed) 
 extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT) mxv_adaptive(const EitherArguments s) {
     const Packing packing = {int(s.shift)};
     const Mask mask = {s.mask_words, s.mask_values};
-    CooperativeGrid group(reinterpret_cast<u32*>(s.state + 1));
-    const Append to = {s.row, s.start, s.before, s.state, 0};
+    CooperativeGrid group(s.state + 1);
+    const Append to = {s, s.state, 0};
     list_entries(packing, s.t_indptr, nullptr, s.u_words, s.u_values, s.u_iso, s.ninner, to, s.carried, s.capacity,
                  s.out_words, s.nout);
     group.barrier();
@@ -68,7 +65,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT) mxv_adaptive(const
         counted = pull_early(s.indptr, open_columns(s.indices), a, u, mask, s.out_words, s.out_values, s.nout);
     } else {
         const Matrix a = {s.t_values, s.a_iso};
-        const RowList list = {s.row, s.start, s.before, 0, listed};
+        const RowList list = {s, 0, listed};
         counted = push_entries(packing, s.t_indptr, open_columns(s.t_indices), a, mask, list, s.carried, s.out_words,
                                s.out_values);
     }

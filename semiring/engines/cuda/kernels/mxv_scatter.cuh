@@ -103,6 +103,6 @@ DEVICE i64 push_entries(const Packing& packing, const P* indptr, const Columns& 
                         const Mask& mask, const RowList& list, const Carried* carried, u32* out_words, Z* out_values) {
     i64 claimed = 0;
     const Scatter scatter = {a, mask, carried, out_words, out_values, &claimed};
-    expand<BLOCK, GridRank>(packing, indptr, columns, list, true, false, Append{}, scatter);
+    expand<BLOCK, GridRank>(Graph{indptr, columns, packing, true}, list, false, Append{}, scatter);
     return claimed;
 }

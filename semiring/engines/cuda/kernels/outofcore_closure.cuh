@@ -32,12 +32,6 @@ DEVICE Z arrival(const Z* values, A a_iso, i64 k, i64 j) {
     return multiply(x, a_iso, 0, k, k, j);
 }
 
-// *count += the sum of `mine` over the block.  The whole block calls.
-DEVICE void add_count(u64* count, i64 mine) {
-    const i64 total = block_sum(mine);
-    if (threadIdx.x == 0 && total != 0) atomicAdd(count, u64(total));
-}
-
 // The arguments of all kernels of a level.  outofcore_closure.py packs this struct by the names of its fields
 // (arguments.py); each line declares one field.
 struct LevelArguments {
@@ -63,8 +57,8 @@ struct LevelArguments {
 extern "C" __global__ void outofcore_enter(const SourceArguments entered, u32* next, Z* values) {
     for (i64 at = thread_id(); at < entered.source_count; at += thread_count()) {
         const i64 row = source_row(entered, at);
-        atomicOr(next + (row >> 5), 1u << (row & 31));
-        if constexpr (VALUES != 0) values[row] = cast<Z>(value_at(entered.u_values, entered.u_iso, at));
+        bit_set(next, row);
+        if constexpr (VALUES != 0) values[row] = source_value(entered, at);
     }
 }
 
@@ -155,10 +149,9 @@ struct NextFrontier {
     // No thread clears bits, so true stays true.
     DEVICE bool contains(i64 j) const { return bit_relaxed(words, j); }
     DEVICE void add(i64 k, i64 j) const {
-        const u32 bit = 1u << (j & 31);
-        const u32 before = atomicOr(words + (j >> 5), bit);
+        const bool first = bit_set(words, j);
         if constexpr (VALUES == 2) {
-            if (!(before & bit)) values[j] = arrival(values, a_iso, k, j);
+            if (first) values[j] = arrival(values, a_iso, k, j);
         }
     }
 };

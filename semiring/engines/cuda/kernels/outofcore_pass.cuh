@@ -157,12 +157,7 @@ DEVICE i64 mark_tiles(u32* tiles, i64 begin, i64 end, i64 word_limit) {
     // The first and the last word of each row; adjacent rows share them, so their bits are combined before the atomic.
     i64 word = some ? first / 32 : NONE;
     for (;;) {
-        i64 lowest_word = word;
-#pragma unroll
-        for (int mask = 16; mask > 0; mask /= 2) {
-            const i64 other = shuffle_xor(lowest_word, mask);
-            if (other < lowest_word) lowest_word = other;
-        }
+        const i64 lowest_word = -warp_max(-word);
         if (lowest_word == NONE) return counted;
         u32 bits = 0;
         if (word == lowest_word) {
@@ -171,8 +166,7 @@ DEVICE i64 mark_tiles(u32* tiles, i64 begin, i64 end, i64 word_limit) {
             if (word == last / 32) bits &= FULL_WARP >> (31 - last % 32);
             word = word == last / 32 ? NONE : last / 32;
         }
-#pragma unroll
-        for (int mask = 16; mask > 0; mask /= 2) bits |= __shfl_xor_sync(FULL_WARP, bits, mask);
+        bits = warp_or(bits);
         if (lane_id() == 0) counted += __popc(bits & ~atomicOr(tiles + lowest_word, bits));
     }
 }

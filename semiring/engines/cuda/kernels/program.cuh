@@ -135,12 +135,11 @@ DEVICE void clear(S& u, i64 size) {
 template <class S>
 DEVICE void relist(Group& g, const S& u, int k, u64 base, i64 size) {
     const i64 words = (size + 31) / 32;
-    for (i64 first = Group::rank() * BLOCK; first < words; first += Group::size() * BLOCK) {
-        const i64 w = first + threadIdx.x;
-        u32 bits = w < words ? u.words[w] : 0u;
+    each_by_block<BLOCK, Group>(words, [&](i64 w, bool inside) {
+        u32 bits = inside ? u.words[w] : 0u;
         u64 place = g.reserve(k, u64(__popc(bits))) - base;
         for (; bits; bits &= bits - 1) u.list[place++] = 32 * w + __ffs(int(bits)) - 1;
-    }
+    });
 }
 // The edges of a row of the matrix that vectors are pushed through; 0 where `offsets` is null.
 template <class P>
@@ -154,29 +153,27 @@ DEVICE void keep_listed(Group& g, const S& u, int k, u64 base, int shift, const 
                         const D& driver, Test test, Take take) {
     const Packing packing = {shift};
     const i64 length = driver.length();
-    for (i64 first = Group::rank() * BLOCK; first < length; first += Group::size() * BLOCK) {
-        const i64 q = first + threadIdx.x;
-        const i64 i = q < length ? i64(driver.list[q]) : 0;
-        const bool kept = q < length && (driver.listed != REDUCED || driver.has(i)) && test(i);
+    each_by_block<BLOCK, Group>(length, [&](i64 q, bool inside) {
+        const i64 i = inside ? i64(driver.list[q]) : 0;
+        const bool kept = inside && (driver.listed != REDUCED || driver.has(i)) && test(i);
         if (kept) take(i);
         const u64 place = g.reserve(k, kept ? packing.pack(1, edges_of(offsets, i)) : 0) - base;
         if (kept) {
             u.list[packing.rows(place)] = i;
             if (offsets != nullptr) u.before[packing.rows(place)] = packing.edges(place);
-            atomicOr(u.words + (i >> 5), 1u << (i & 31));
+            bit_set(u.words, i);
         }
-    }
+    });
 }
 // Lists the positions j that claim(i, j) finds first, for the entries i of `driver`, along its list.
 template <class S, class D, class Claim>
 DEVICE void claim_listed(Group& g, const S& u, int k, u64 base, int shift, const D& driver, Claim claim) {
-    for (i64 first = Group::rank() * BLOCK; first < driver.count; first += Group::size() * BLOCK) {
-        const i64 q = first + threadIdx.x;
+    each_by_block<BLOCK, Group>(driver.count, [&](i64 q, bool inside) {
         i64 j = 0;
-        const bool found = q < driver.count && claim(i64(driver.list[q]), j);
+        const bool found = inside && claim(i64(driver.list[q]), j);
         const u64 place = g.reserve(k, u64(found) << shift) - base;
         if (found) u.list[place >> shift] = j;
-    }
+    });
 }
 // Writes all words of u: the positions for which test(i), among the bits of word(w); take(i) stores the value.  LISTED:
 // lists them, too, if they are so few that requests follow the list; with the edges before each, where `offsets` is not
@@ -240,26 +237,23 @@ template <bool LISTED, class S, class D, class Change>
 DEVICE void change_listed(Group& g, const S& u, int k, u64 base, int shift, const D& driver, Change change) {
     const bool appends = LISTED && u.listed != 0 && u.listed != REDUCED;
     u64 added = 0, removed = 0;
-    for (i64 first = Group::rank() * BLOCK; first < driver.count; first += Group::size() * BLOCK) {
-        const i64 q = first + threadIdx.x;
-        const bool inside = q < driver.count;
+    each_by_block<BLOCK, Group>(driver.count, [&](i64 q, bool inside) {
         const i64 i = inside ? i64(driver.list[q]) : 0;
-        const u32 bit = 1u << (i & 31);
         const bool had = inside && u.has(i);  // no other thread changes this bit
         const bool has = inside && change(i, had);
-        if (has && !had) atomicOr(u.words + (i >> 5), bit);
+        if (has && !had) bit_set(u.words, i);
         if (had && !has) {
-            atomicAnd(u.words + (i >> 5), ~bit);
+            bit_clear(u.words, i);
             removed += u64(1) << shift;
         }
         const u64 mine = u64(has && !had) << shift;
         if (!appends) {
             added += mine;
-            continue;
+            return;
         }
         const u64 place = g.reserve(k, mine) - base;
         if (mine != 0) u.list[u.count + i64(place >> shift)] = i;
-    }
+    });
     g.count(k, added);
     g.count(k + 1, removed);
 }

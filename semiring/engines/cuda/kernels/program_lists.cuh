@@ -12,9 +12,8 @@ DEVICE void enumerate_entries(Group& g, const S& u, int k, u64 base, i64 size, F
         return;
     }
     const i64 words = (size + 31) / 32;
-    for (i64 first = Group::rank() * BLOCK; first < words; first += Group::size() * BLOCK) {
-        const i64 w = first + threadIdx.x;
-        const u32 bits = w < words ? u.words[w] : 0u;
+    each_by_block<BLOCK, Group>(words, [&](i64 w, bool inside) {
+        const u32 bits = inside ? u.words[w] : 0u;
         const u64 place = g.reserve(k, u64(__popc(bits))) - base;
         // The lanes store the entries of one word after another, so that neighbors write to neighboring memory.
         for (u32 left = __ballot_sync(FULL_WARP, bits != 0); left; left &= left - 1) {
@@ -24,7 +23,7 @@ DEVICE void enumerate_entries(Group& g, const S& u, int k, u64 base, i64 size, F
             const u32 below = word & ((1u << lane_id()) - 1u);
             if ((word >> lane_id()) & 1u) store(i64(begin) + __popc(below), 32 * (w - lane_id() + lane) + lane_id());
         }
-    }
+    });
 }
 
 // Enters vector `at` of a list in an empty u, whose count is already that of the vector; values: those of u.
@@ -34,7 +33,7 @@ DEVICE void enter_item(const S& u, const I* indices, const T* from, const i64* o
     for (i64 q = group_thread(); q < u.count; q += group_threads()) {
         const i64 i = i64(indices[begin + q]);
         u.list[q] = i;
-        atomicOr(u.words + (i >> 5), 1u << (i & 31));
+        bit_set(u.words, i);
         values[i] = from[begin + q];
     }
 }

@@ -240,10 +240,8 @@ DEVICE void push(Group& g, char* room, int k, u64 base, const Packing& packing, 
                     atomic_combine<NATIVE>(sums + o, product(a.value(i64(position[r])), value, o, row),
                                            [](Z old, Z mine) { return Z(add(old, mine)); });
                 }
-                const u32 bit = 1u << (o & 31);
                 // With few edges a test before the atomic is only another load to wait for.
-                const bool first =
-                    eager ? !(atomicOr(out.words + (o >> 5), bit) & bit) : bit_claim(out.words, o);
+                const bool first = eager ? bit_set(out.words, o) : bit_claim(out.words, o);
                 if (!first) continue;
                 if constexpr (VALUED && add_is_any) sums[o] = product(a.value(i64(position[r])), value, o, row);
                 found |= 1u << r;

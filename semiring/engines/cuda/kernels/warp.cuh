@@ -137,6 +137,11 @@ template <class T>
 DEVICE T warp_sum(T value) {
     return combine_lanes<32>(value, [](T a, T b) { return a + b; });
 }
+// The greatest value of a warp; valid in every lane.
+template <class T>
+DEVICE T warp_max(T value) {
+    return combine_lanes<32>(value, [](T a, T b) { return b > a ? b : a; });
+}
 // The bitwise or over a warp; valid in every lane.
 DEVICE u32 warp_or(u32 bits) {
 #if __CUDA_ARCH__ >= 800

@@ -14,6 +14,7 @@ from typing import Any
 import cupy
 import numpy as np
 
+from ....dtypes import INT32, UINT8
 from ....formats import TILE, AnyPattern, Array
 from ....memory.locked import locked_range, seen_by_device
 from .. import tuning
@@ -21,7 +22,7 @@ from ..arguments import arguments
 from ..columns import column_mask, column_types
 from ..kernel import Handles, Kernel, kernel
 from ..launch import BLOCK, counter, grid, multiprocessors, read_back
-from ..specialize import constants, typedefs
+from ..specialize import typedefs
 from .chunks import BLOCK_TILES, Plan, layout, plan_in_place
 from .prefetch import prefetching
 
@@ -53,8 +54,8 @@ def pass_kernel(file: str, entry: str, entries: str, own: str) -> Kernel:
 
 
 @functools.cache
-def _blocks_kernel(words: int) -> Kernel:
-    return kernel("outofcore_blocks.cuh", "outofcore_blocks", constants(BLOCK_WORDS=words))
+def _blocks_kernel() -> Kernel:
+    return kernel("convert.cuh", "count_bits_by_block", typedefs(I=INT32, V=UINT8))
 
 
 class Passes:
@@ -90,7 +91,7 @@ class Passes:
             return plan_in_place(-(-self.words // _BLOCK_WORDS), (marked or 0) * self._tile_bytes)
         blocks = self._layout.blocks
         counts = cupy.empty(blocks, np.uint32)
-        _blocks_kernel(_BLOCK_WORDS)(grid(blocks), BLOCK, tiles, self.words, blocks, counts)
+        _blocks_kernel()(grid(blocks), BLOCK, tiles, self.words, _BLOCK_WORDS, blocks, counts)
         in_blocks = read_back(counts)  # synchronizes
         each = None
         if self._address is not None:
@@ -141,4 +142,4 @@ def _address(array: Array) -> tuple[int | None, int]:
 
 def samples() -> Handles:
     """Return the kernels of this module for representative types and operators: see `catalog`."""
-    return (_blocks_kernel(_BLOCK_WORDS),)
+    return (_blocks_kernel(),)
