@@ -1,4 +1,4 @@
-"""Matrices side by side, and matrices in another shape."""
+"""Matrices side by side, in another shape, and with permuted rows and columns, by definition."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import numpy as np
 from ...formats import CSR
 from ..registry import implements
 from ..requests.operations import Concat, Reshape
+from ..requests.storage import Permute
 from ..shared.expression_numpy import cast
 from .dense import densify, sparsify
 
@@ -28,4 +29,16 @@ def reshape(q: Reshape) -> CSR:
     """t(p // ncols, p % ncols) = a(i, j) for p = i * a.ncols + j."""
     values, present = (part.reshape(q.nrows, q.ncols) for part in densify(q.a))
     t: CSR = sparsify(values, present, q.a.dtype)
+    return t
+
+
+@implements(Permute, engine="reference")
+def permute(q: Permute) -> CSR:
+    """t(i, cols[j]) = a(rows[i], j)."""
+    a, present = densify(q.a)
+    values, held = np.zeros_like(a), np.zeros_like(present)
+    for i in range(q.a.nrows):
+        for j in range(q.a.ncols):
+            values[i, q.cols[j]], held[i, q.cols[j]] = a[q.rows[i], j], present[q.rows[i], j]
+    t: CSR = sparsify(values, held, q.a.dtype)
     return t

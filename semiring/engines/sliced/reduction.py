@@ -1,4 +1,4 @@
-"""Reductions: of rows by offsets and values, and of all entries by values; no column is read."""
+"""Reductions of rows and of all entries, and operations on the entries of each row whose results are vectors."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from ...formats import CSR, Full, Pattern, VectorStore, array_module, index_dtyp
 from ...memory.arrays import device_of, to_device
 from .. import registry
 from ..registry import slicing_rule
-from ..requests.operations import ReduceRows, ReduceScalar, ScalarResult, scalar_value
+from ..requests.operations import Located, LocateRows, ReduceRows, ReduceScalar, ScalarResult, scalar_value
 from ..rows.bounds import slice_bounds
-from ..rows.slices import note_slices, value_chunks
+from ..rows.slices import note_slices, value_chunks, walk
 from .vectors import Part, joined
 
 
@@ -47,3 +47,21 @@ def reduce_scalar(q: ReduceScalar, engine: str) -> ScalarResult:
     folds = [scalar_value(registry.run(replace(q, a=here), engine)) for _, here in value_chunks(a)]
     together = to_device(np.array(folds, q.monoid.z), a.device)
     return cast(ScalarResult, registry.run(replace(q, a=Full(len(folds), q.monoid.z, together)), engine))
+
+
+@slicing_rule(LocateRows)
+def locate_rows(q: LocateRows, engine: str) -> Located:
+    """w(i) = min_j a(i, j), p(i) = the first such j: no row is in two slices."""
+    a = q.a
+    where = slice_bounds(a.pattern)
+    rows, selected = where.rows, where.filled()
+    note_slices(rows, selected)
+    values, positions = [], []
+    for part in walk(a, engine, rows, selected):
+        found = registry.run(replace(q, a=part.rows), engine)
+        values.append(Part(part.first, part.last, part.detached(found.values)))
+        positions.append(Part(part.first, part.last, part.detached(found.positions)))
+    return Located(
+        joined(a.nrows, a.dtype, values, engine, a.device),
+        joined(a.nrows, np.dtype(np.int64), positions, engine, a.device),
+    )
