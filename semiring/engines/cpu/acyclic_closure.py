@@ -11,15 +11,12 @@ from ...formats import index_dtype
 from ..registry import implements
 from ..requests.graphs import AcyclicClosure, AcyclicResult
 from . import presence, types
-from .atomics import stopped
+from .atomics import FEW_STEPS, stopped
 from .compile import kernel
 from .mxv import product_plan
 from .operands import rows_of, values_of
 from .threads import run
 from .types import call_at, combine, converted, position, present, product, put, value_at
-
-# Rows (less one, a power of two) between two checks for an abort.
-_POLLED = (1 << 10) - 1
 
 
 @implements(AcyclicClosure, engine="cpu")
@@ -53,7 +50,7 @@ def _follow(t, threads, control, indptr, indices, avals, add, mult, then, values
             queue[tail] = v
             tail += 1
     while head < tail:
-        if head & _POLLED == 0 and stopped(control):
+        if head & FEW_STEPS == 0 and stopped(control):
             return
         k = position(queue, head)
         head += 1

@@ -15,7 +15,7 @@ from numba.extending import intrinsic
 from .compile import device, inlined
 
 
-def _intrinsic(typed: Any) -> Any:
+def instruction(typed: Any) -> Any:
     """Apply numba's decorator, whose annotation treats the typing context as an argument of the caller."""
     return intrinsic(typed)
 
@@ -37,14 +37,14 @@ def _rewrite(operation: str) -> Any:
 
         return array.dtype(array, index, value), generate
 
-    return _intrinsic(typed)
+    return instruction(typed)
 
 
 fetch_add = _rewrite("add")
 fetch_or = _rewrite("or")
 
 
-@_intrinsic
+@instruction
 def compare_swap(typingctx: Any, array: Any, index: Any, expected: Any, desired: Any) -> Any:
     """Set array[index] to `desired` if it is `expected`; return the old value."""
 
@@ -59,7 +59,7 @@ def compare_swap(typingctx: Any, array: Any, index: Any, expected: Any, desired:
     return array.dtype(array, index, expected, desired), generate
 
 
-@_intrinsic
+@instruction
 def load(typingctx: Any, array: Any, index: Any) -> Any:
     """Load array[index] atomically."""
 
@@ -70,7 +70,7 @@ def load(typingctx: Any, array: Any, index: Any) -> Any:
     return array.dtype(array, index), generate
 
 
-@_intrinsic
+@instruction
 def store(typingctx: Any, array: Any, index: Any, value: Any) -> Any:
     """Store array[index] = value atomically."""
 
@@ -83,7 +83,7 @@ def store(typingctx: Any, array: Any, index: Any, value: Any) -> Any:
     return types.void(array, index, value), generate
 
 
-@_intrinsic
+@instruction
 def trailing_zeros(typingctx: Any, word: Any) -> Any:
     """Return the position of the lowest set bit; `word` is not 0."""
 
@@ -94,7 +94,7 @@ def trailing_zeros(typingctx: Any, word: Any) -> Any:
     return types.int64(word), generate
 
 
-@_intrinsic
+@instruction
 def bit_count(typingctx: Any, word: Any) -> Any:
     """Return the number of set bits."""
 
@@ -104,7 +104,7 @@ def bit_count(typingctx: Any, word: Any) -> Any:
     return types.int64(word), generate
 
 
-@_intrinsic
+@instruction
 def prefetch(typingctx: Any, array: Any, index: Any) -> Any:
     """Prefetch array[index] into the cache, unless it is one value or None; the index may be out of bounds."""
 
@@ -122,7 +122,7 @@ def prefetch(typingctx: Any, array: Any, index: Any) -> Any:
     return types.void(array, index), generate
 
 
-@_intrinsic
+@instruction
 def rolled(typingctx: Any, index: Any) -> Any:
     """Return the index of a loop, which the compiler then neither unrolls nor vectorizes: for few iterations."""
 
@@ -133,7 +133,7 @@ def rolled(typingctx: Any, index: Any) -> Any:
     return index(index), generate
 
 
-@_intrinsic
+@instruction
 def eight_bytes(typingctx: Any, array: Any, index: Any) -> Any:
     """Return array[index:index + 8] of a contiguous array of bytes as one word, the first byte as the highest."""
 
@@ -151,6 +151,10 @@ yield_core = types.ExternalFunction("SwitchToThread" if sys.platform == "win32" 
 
 # Indices in the control array of a call, each on its own cache line.
 ABORTED, PART, CHUNK, JOB, RETIRED, CONTROL_SIZE = 0, 16, 32, 48, 64, 80
+# Steps (less one, a power of two) between two checks for an abort: of rows, and of single entries.
+FEW_STEPS, MANY_STEPS = (1 << 10) - 1, (1 << 16) - 1
+# Chunks of work that differs between rows.
+CHUNKS_PER_THREAD = 32
 # More than any number of chunks; the product with the entries of a chunk does not overflow.
 _NO_CHUNK = 1 << 46
 

@@ -7,21 +7,16 @@ from typing import Any
 import numpy as np
 from llvmlite import ir  # type: ignore[import-untyped]
 from numba.core import types
-from numba.extending import intrinsic
 
-from .compile import device
+from .atomics import instruction, trailing_zeros
+from .compile import device, inlined
 
 _WORD = ir.IntType(64)
 # The number of valid bits of a word that is loaded from a byte and shifted to a bit.
 _LOADED = 57
 
 
-def _intrinsic(typed: Any) -> Any:
-    """Apply numba's decorator, whose annotation treats the typing context as an argument of the caller."""
-    return intrinsic(typed)
-
-
-@_intrinsic
+@instruction
 def load_word(typingctx: Any, array: Any, byte: Any) -> Any:
     """Load 8 bytes of a contiguous array from `byte` on, as a little-endian uint64; they must be in bounds."""
 
@@ -35,25 +30,27 @@ def load_word(typingctx: Any, array: Any, byte: Any) -> Any:
     return types.uint64(array, byte), generate
 
 
-def _counting(instruction: str) -> Any:
-    def typed(typingctx: Any, value: Any) -> Any:
-        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            operand = context.cast(builder, args[0], signature.args[0], types.uint64)
-            return getattr(builder, instruction)(operand, ir.Constant(ir.IntType(1), 0))
-
-        return types.int64(value), generate
-
-    return _intrinsic(typed)
-
-
-leading_zeros = _counting("ctlz")
-trailing_zeros = _counting("cttz")
-
-
-@device
-def bit_length(number):
+@instruction
+def bit_length(typingctx: Any, number: Any) -> Any:
     """Return the number of bits of an integer that is not negative; 0 for 0."""
-    return 64 - leading_zeros(np.uint64(number))
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        operand = context.cast(builder, args[0], signature.args[0], types.uint64)
+        return builder.sub(_WORD(64), builder.ctlz(operand, ir.Constant(ir.IntType(1), 0)))
+
+    return types.int64(number), generate
+
+
+@inlined
+def list_bits(words, first, last, indices, slot):
+    """Write the positions of the bits set in words `first` to `last`, ascending, from a slot on; return the next."""
+    for w in range(first, last):
+        bits = np.uint64(words[w])
+        while bits != 0:
+            indices[slot] = w * 8 * words.itemsize + trailing_zeros(bits)
+            bits &= bits - np.uint64(1)
+            slot += 1
+    return slot
 
 
 @device

@@ -12,7 +12,7 @@ from ..registry import implements
 from ..requests.operations import BuildMatrix, BuildVector, ImportCSR
 from ..shared.validation import check_columns, check_offsets, repeated
 from . import types
-from .atomics import prefetch, stopped
+from .atomics import MANY_STEPS, prefetch, stopped
 from .compile import inlined, kernel
 from .index_rank import is_few, is_wide, ranked, spread_offsets
 from .operands import Array, bits_of, kernel_array
@@ -89,14 +89,10 @@ def assemble(
     counters = np.zeros((threads, height), offsets)
     run(_count, threads, rows, counters, work=nvals)
     offsets_from_counts(counters, indptr)
-    keys: Array | None = None
-    order: Array | None = None
-    if nvals <= _MOST_KEYED and ncols <= 2**31:
-        keys = np.empty(nvals, np.int64)
-        run(_group_keys, threads, rows, cols, counters, keys, work=nvals)
-    else:
-        order = np.empty(nvals, offsets)
-        run(_group, threads, rows, counters, order, work=nvals)
+    keyed = nvals <= _MOST_KEYED and ncols <= 2**31
+    grouped = np.empty(nvals, np.int64 if keyed else offsets)
+    run(_group, threads, rows, cols if keyed else None, counters, grouped, work=nvals)
+    order, keys = (None, grouped) if keyed else (grouped, None)
     made = _sorted_rows(ncols, dtype, indptr, order, cols, values, dup, numbers, keys, keep_last=keep_last)
     if numbers is None:
         return made
@@ -167,43 +163,27 @@ def _sorted_rows(
     return CSR(Pattern(nrows, ncols, offsets, indices), dtype, made, iso)
 
 
-# Entries (less one, a power of two) between two checks for an abort.
-_POLLED = (1 << 16) - 1
-
-
 @kernel
 def _count(t, threads, control, rows, counters):
     """counters[t, i] = the number of entries of row i in this part."""
     mine = counters[t]
     for p in range(t * rows.size // threads, (t + 1) * rows.size // threads):
-        if p & _POLLED == 0 and stopped(control):
+        if p & MANY_STEPS == 0 and stopped(control):
             return
         mine[rows[p]] += 1
 
 
 @kernel
-def _group(t, threads, control, rows, cursors, order):
-    """order[indptr[i]:indptr[i + 1]] = the input positions of row i, ascending."""
+def _group(t, threads, control, rows, cols, cursors, grouped):
+    """grouped[indptr[i]:indptr[i + 1]] = the input positions of row i, ascending; with `cols` (column, position)."""
     mine = cursors[t]
     for p in range(t * rows.size // threads, (t + 1) * rows.size // threads):
-        if p & _POLLED == 0 and stopped(control):
-            return
-        target = mine[rows[p]]
-        mine[rows[p]] = target + 1
-        order[target] = p
-
-
-@kernel
-def _group_keys(t, threads, control, rows, cols, cursors, keys):
-    """keys[indptr[i]:indptr[i + 1]] = (column, input position) of the entries of row i, by input position."""
-    mine = cursors[t]
-    for p in range(t * rows.size // threads, (t + 1) * rows.size // threads):
-        if p & _POLLED == 0 and stopped(control):
+        if p & MANY_STEPS == 0 and stopped(control):
             return
         i = np.uintp(rows[np.uintp(p)])
         target = mine[i]
         mine[i] = target + 1
-        keys[np.uintp(target)] = (np.int64(cols[np.uintp(p)]) << 32) | p
+        grouped[np.uintp(target)] = p if cols is None else (np.int64(cols[np.uintp(p)]) << 32) | p
 
 
 _LOW = np.int64(0xFFFFFFFF)

@@ -259,7 +259,7 @@ def _list(control, near, queue, buffer, state):
                 bit = bits & (~bits + np.uint32(1))
                 bits ^= bit
                 if filled == BUFFER:
-                    filled = flush(queue, buffer, filled, state)
+                    filled = flush(queue, buffer, filled, state, TAIL)
                 buffer[filled] = (np.int64(w) << 5) + trailing_zeros(bit)
                 filled += 1
-    flush(queue, buffer, filled, state)
+    flush(queue, buffer, filled, state, TAIL)

@@ -24,6 +24,7 @@ from ..requests.graphs import ClosureMany, ClosureManyResult, counts_matrix, gro
 from ..shared.direction import Work, prefers_pull
 from . import closure_many_levels as levels
 from .closure_many_per_source import Searches, fits, in_turn
+from .closure_push import BUFFER
 from .operands import Array, kernel_array, rows_of
 from .threads import available, run, threads_for
 from .tuning import COSTS, SHARING, SOURCES
@@ -107,7 +108,7 @@ class _Search:
         self.t_indptr, self.t_indices = rows_of(q.by_column.get()) if self.may_pull else (self.indptr, self.indices)
         self.lists = np.empty((2, n), index_dtype(n))
         self.marks = np.zeros(word_count(n), np.uint32)
-        self.buffers = np.empty((available(), levels.BUFFER), self.lists.dtype)
+        self.buffers = np.empty((available(), BUFFER), self.lists.dtype)
 
     def group(self, sources: Array) -> _Group:
         """Return the rows that these sources reach."""

@@ -10,10 +10,9 @@ from __future__ import annotations
 import numpy as np
 
 from .atomics import fetch_add, fetch_or, next_chunk, trailing_zeros
+from .closure_push import BUFFER, flush
 from .compile import device, kernel
 
-# Rows that a thread collects before it reserves space in the shared list.
-BUFFER = 2048
 # Rows of a chunk; also those for which entries of one source have consecutive positions.
 CHUNK = 256
 _LIST_CHUNK = 64
@@ -131,21 +130,12 @@ def push(t, threads, control, indptr, indices, words, near, far, seen, queue, si
                 elif fetch_or(marks, j >> 5, bit) & bit:
                     continue
                 if filled == BUFFER:
-                    filled = _flush(found, buffer, filled, tail)
+                    filled = flush(found, buffer, filled, tail, 0)
                 buffer[filled] = j
                 filled += 1
                 edges += np.int64(indptr[j + 1]) - np.int64(indptr[j])
-    _flush(found, buffer, filled, tail)
+    flush(found, buffer, filled, tail, 0)
     fetch_add(tail, 8, edges)
-
-
-@device
-def _flush(queue, buffer, filled, tail):
-    """Move the collected rows of a thread to the end of the shared list."""
-    start = fetch_add(tail, 0, filled)
-    for b in range(filled):
-        queue[start + b] = buffer[b]
-    return 0
 
 
 @kernel
@@ -185,10 +175,10 @@ def list_rows(t, threads, control, words, near, queue, buffers, tail):
                 bits |= near[np.uintp(row * words + w)]
             if bits:
                 if filled == BUFFER:
-                    filled = _flush(queue, buffer, filled, tail)
+                    filled = flush(queue, buffer, filled, tail, 0)
                 buffer[filled] = row
                 filled += 1
-    _flush(queue, buffer, filled, tail)
+    flush(queue, buffer, filled, tail, 0)
 
 
 @kernel

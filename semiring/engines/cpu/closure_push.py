@@ -37,14 +37,15 @@ from .types import by_types, is_none, position, product, put, row_at, value_at
 
 # Entries that a thread collects before it reserves space in the shared queue.
 BUFFER = 2048
-# Entries of a block; copies may write three more.
-_BLOCK, _SPARE = 256, 3
+# Entries of a block, those copied past its end, and the size of its arrays.
+BLOCK, _SPARE = 256, 3
+SPAN = 2 * BLOCK + _SPARE
 _QUEUE_CHUNK = 64
 
 
 def scratch(threads: int, rows: tuple[Array, Array], origins: bool, places: bool) -> tuple[Array | None, ...]:
     """Return the buffers of blocks: columns, and where values depend on them the rows and positions of the entries."""
-    size = (threads, 2 * _BLOCK + _SPARE)
+    size = (threads, SPAN)
     indptr, indices = rows
     return (
         np.empty(size, indices.dtype),
@@ -75,16 +76,29 @@ def operand(origins, values, k, same):
 
 
 @inlined
-def _copy(rows, queue, s, last, buffers):
-    """Copy the rows s, s + 1, ... of the queue, up to a long one; return (the next row, entries)."""
+def copy_block(rows, queue, s, last, done, buffers, ahead):
+    """Copy the rows s, s + 1, ... of the queue to a block, up to a long one, or a part of that from entry `done` on.
+
+    ahead: how many rows before its visit a row is prefetched, or None.  Returns (the next row, entries, done).
+    """
+    s, filled = _copy(rows, queue, s, last, buffers, ahead)
+    if filled == 0 and s < last:
+        return _copy_part(rows, queue, s, done, buffers)
+    return s, filled, done
+
+
+@inlined
+def _copy(rows, queue, s, last, buffers, ahead):
     indptr, indices, _ = rows
     columns, origins, places = buffers
     filled = np.int64(0)
     short = True
-    while short and s < last and filled < _BLOCK:
+    while short and s < last and filled < BLOCK:
+        if ahead is not None and s + ahead < last:
+            prefetch(indices, indptr[np.uintp(position(queue, s + ahead))])
         k = position(queue, s)
         p, end = np.int64(indptr[np.uintp(k)]), np.int64(indptr[np.uintp(k + 1)])
-        short = end - p <= _BLOCK and end + _SPARE <= indices.size
+        short = end - p <= BLOCK and end + _SPARE <= indices.size
         stop = end if short else p
         s += 1 if short else 0
         to = filled
@@ -101,15 +115,12 @@ def _copy(rows, queue, s, last, buffers):
 
 @device
 def _copy_part(rows, queue, s, done, buffers):
-    """Copy a part of a long row, or of one at the end of the matrix, from entry `done` on; return as `_copy`, and done.
-
-    Apart from `_copy`, so that one row does not depend on the row before there.
-    """
+    """Copy a part of a long row, or of one at the end of the matrix; apart from `_copy`, where rows are independent."""
     indptr, indices, _ = rows
     columns, origins, places = buffers
     k = position(queue, s)
     p, end = np.int64(indptr[np.uintp(k)]) + done, np.int64(indptr[np.uintp(k + 1)])
-    filled = min(end - p, _BLOCK)
+    filled = min(end - p, BLOCK)
     for e in range(filled):
         columns[np.uintp(e)] = indices[np.uintp(p + e)]
         put(origins, e, k)
@@ -139,9 +150,7 @@ def push_alone(control, rows, mult, values, seen, queue, head, last, tail, buffe
     s, done = head, np.int64(0)
     edges = np.int64(0)
     while s < last and not stopped(control):
-        s, copied = _copy(rows, queue, s, last, buffers)
-        if copied == 0 and s < last:
-            s, copied, done = _copy_part(rows, queue, s, done, buffers)
+        s, copied, done = copy_block(rows, queue, s, last, done, buffers, None)
         first = tail
         for e in range(_absent(seen, copied, columns, origins, places)):
             o = position(columns, e)
@@ -248,12 +257,10 @@ def push_shared(control, rows, mult, values, seen, queue, buffer, buffers, state
         s, last = head + start, head + min(start + _QUEUE_CHUNK, size)
         done = np.int64(0)
         while s < last:
-            if filled + 2 * _BLOCK > BUFFER:
+            if filled + 2 * BLOCK > BUFFER:
                 found += filled
-                filled = flush(queue, buffer, filled, state)
-            s, copied = _copy(rows, queue, s, last, buffers)
-            if copied == 0 and s < last:
-                s, copied, done = _copy_part(rows, queue, s, done, buffers)
+                filled = flush(queue, buffer, filled, state, TAIL)
+            s, copied, done = copy_block(rows, queue, s, last, done, buffers, None)
             kept = _absent(seen, copied, columns, origins, places)
             # Apart from the next loop: an atomic operation waits until the values before it are stored.
             first = filled
@@ -267,7 +274,7 @@ def push_shared(control, rows, mult, values, seen, queue, buffer, buffers, state
                 filled += np.int64((~old >> shift) & np.uint32(1))
             edges += _finish(rows, mult, values, buffer, first, filled, lead, origins, places)
     found += filled
-    flush(queue, buffer, filled, state)
+    flush(queue, buffer, filled, state, TAIL)
     fetch_add(state, FOUND, found)
     fetch_add(state, FOUND_EDGES, edges)
 
@@ -290,9 +297,9 @@ def _finish(rows, mult, values, listed, first, last, lead, origins, places):
 
 
 @device
-def flush(queue, buffer, filled, state):
-    """Move the collected entries of a thread to the end of the shared queue."""
-    start = fetch_add(state, TAIL, filled)
+def flush(queue, buffer, filled, state, tail):
+    """Move the collected entries of a thread to the end of the shared queue, which is ``state[tail]``."""
+    start = fetch_add(state, tail, filled)
     for b in range(filled):
         queue[start + b] = buffer[b]
     return 0

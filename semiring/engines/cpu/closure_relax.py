@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .atomics import CHUNK, RETIRED, load, next_chunk, stopped, trailing_zeros
+from .atomics import CHUNK, FEW_STEPS, RETIRED, load, next_chunk, stopped, trailing_zeros
 from .closure_state import (
     FEW,
     FRONTIER_EDGES,
@@ -30,8 +30,6 @@ from .types import combine, position, product, put, value_at
 
 # The kinds of job.
 _RELAX, _COUNT, _LIST = range(3)
-# Rows (less one, a power of two) between two checks for an abort.
-_POLLED = (1 << 10) - 1
 
 
 @kernel
@@ -122,7 +120,7 @@ def _relax(control, part, parts, listing, rows, operators, values, parents, seen
     first, last = np.int64(part * nwords // parts) << 5, np.int64((part + 1) * nwords // parts) << 5
     listed = 0 if listing else spare.size + 1
     for s in range(size):
-        if s & _POLLED == 0 and stopped(control):
+        if s & FEW_STEPS == 0 and stopped(control):
             break
         k = position(queue, s)
         p, end = np.int64(indptr[k]), np.int64(indptr[k + 1])

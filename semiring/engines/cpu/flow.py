@@ -22,15 +22,14 @@ from ...memory.allocation import require
 from ..registry import RESIDENT, implements
 from ..requests.graphs import MaximumFlow, MaximumFlowResult
 from . import presence
-from .atomics import stopped
+from .atomics import FEW_STEPS, stopped
 from .compile import inlined, kernel
 from .operands import Array, matrix_of, values_of
+from .rows import lower_bound
 from .select import kept_rows
 from .threads import run
 from .types import position, value_at
 
-# Steps of a search (less one, a power of two) between two checks for an abort.
-_POLLED = (1 << 10) - 1
 # Labels of vertices without one, and of vertices from which nothing more can be sent in the phase.
 _FREE, _DEAD = -1, -2
 _BOOL = np.dtype(np.bool_)
@@ -90,18 +89,6 @@ def _capacity(values, p):
 
 
 @inlined
-def _find(indices, first, last, column):
-    """Return the first of these entries whose column is not smaller, or `last`."""
-    while first < last:
-        middle = (first + last) >> 1
-        if position(indices, middle) < column:
-            first = middle + 1
-        else:
-            last = middle
-    return first
-
-
-@inlined
 def _begin(vertices, amounts, least, indptr, labels, cursor, queue):
     """Label those of the vertices with an amount left by 0; return their number, and that of entries of their rows."""
     tail = width = 0
@@ -145,7 +132,7 @@ def _advance(indptr, indices, capacities, flow, least, labels, label, cursor, v,
     """
     p, last = int(cursor[v]), int(indptr[v + 1])
     if target >= 0:
-        p = _find(indices, p, last, target)
+        p = lower_bound(indices, p, last, target)
         if p < last and position(indices, p) != target:
             p = last
     while p < last:
@@ -164,7 +151,7 @@ def _augment(indptr, indices, capacities, flow, amount, path, entries, reverse, 
         p = entries[s]
         if reverse[s] < 0:
             w = position(path, s + 1)
-            reverse[s] = _find(indices, np.int64(indptr[w]), np.int64(indptr[w + 1]), position(path, s))
+            reverse[s] = lower_bound(indices, np.int64(indptr[w]), np.int64(indptr[w + 1]), position(path, s))
         capacity = _capacity(capacities, p)
         if capacity - flow[p] <= amount:
             flow[p] = capacity
@@ -232,7 +219,7 @@ def _send(t, threads, control, matrix, by_column, flow, supply, demand, given, t
             source = position(starts, root)
             while depth >= 0 and supply[source] > least:
                 steps += 1
-                if steps & _POLLED == 0 and stopped(control):
+                if steps & FEW_STEPS == 0 and stopped(control):
                     return
                 v = position(path, depth)
                 if depth == d:

@@ -10,7 +10,7 @@ from ...formats import Full, FullPattern, IndexList, VectorStore, index_dtype
 from ..registry import UNCOMPRESSED_OR_FULL, implements
 from ..requests.operations import Located, LocateGroups, LocateRows
 from . import presence
-from .atomics import bit_count, stopped
+from .atomics import MANY_STEPS, bit_count, stopped
 from .compile import device, kernel
 from .convert import as_index_list
 from .operands import Array, indices_of, kernel_array, values_of
@@ -22,8 +22,6 @@ from .types import position, put, value_at
 _INT64 = np.dtype(np.int64)
 # Below one entry in this many, slots are allocated for the occurring groups only.
 _SPARSE = 64
-# Entries (less one, a power of two) between two checks for an abort.
-_POLLED = (1 << 16) - 1
 
 
 @implements(LocateRows, engine="cpu", accepts=UNCOMPRESSED_OR_FULL)
@@ -121,7 +119,7 @@ def _locate_rows(t, threads, control, indptr, indices, values, largest, words, m
 @kernel
 def _locate_groups(t, threads, control, groups, indices, values, largest, words, made, places):
     for p in range(groups.size):
-        if p & _POLLED == 0 and stopped(control):
+        if p & MANY_STEPS == 0 and stopped(control):
             return
         g = np.int64(groups[p])
         value = value_at(values, p)

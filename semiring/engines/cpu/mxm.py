@@ -27,7 +27,8 @@ from ..requests.operands import Index, Mask, simplified
 from ..requests.operations import Mxm
 from ..shared.iso_results import product_value
 from . import types
-from .atomics import next_chunk, stopped
+from .atomics import CHUNKS_PER_THREAD, next_chunk, stopped
+from .bits import list_bits
 from .compile import kernel
 from .extract import chosen_columns
 from .index_rank import is_few, is_wide, ranked
@@ -36,7 +37,6 @@ from .mxm_bits import (
     clear_range,
     count_bits,
     is_found_by_words,
-    listed_from,
     packed_rows,
     set_structure,
     words_of,
@@ -53,7 +53,6 @@ from .types import combine, position, present, product, put, row_at, stops, valu
 _OPEN, _OUTSIDE, _OUTSIDE_BITS, _INSIDE = 0, 1, 2, 3
 _NO_BITS = np.zeros(0, np.uint32)
 _NONE_PACKED = packed_rows(np.zeros(1, np.int32), np.zeros(0, np.int32), 0, -1)
-_CHUNKS_PER_THREAD = 32
 # Products for each of the few entries of `members` up to which the result has space for all of them at first (with 8
 # bytes a value, less than the C library obtains from the system at once).
 _PRODUCTS = 8
@@ -239,7 +238,7 @@ def _count(t, threads, control, structure, mask, marks, offsets):
     work, a_indptr, a_indices, b_indptr, b_indices, bits, numbers, packed = structure
     m_indptr, m_indices, m_bits, ncols, mode = mask
     mark, word = marks[t], bits[t]
-    chunks = threads * _CHUNKS_PER_THREAD if threads > 1 else 1
+    chunks = threads * CHUNKS_PER_THREAD if threads > 1 else 1
     while True:
         chunk = next_chunk(control)
         if chunk >= chunks:
@@ -288,7 +287,7 @@ def _multiply(t, threads, control, structure, avals, bvals, mask, add, mult, sta
     m_indptr, m_indices, m_bits, ncols, mode = mask
     (marks, lists, totals), (placed, indptr, ends, indices) = scratch, written
     mark, listed, total, word = marks[t], lists[t], row_at(totals, t), bits[t]
-    chunks = threads * _CHUNKS_PER_THREAD if threads > 1 else 1
+    chunks = threads * CHUNKS_PER_THREAD if threads > 1 else 1
     while True:
         chunk = next_chunk(control)
         if chunk >= chunks:
@@ -306,7 +305,7 @@ def _multiply(t, threads, control, structure, avals, bvals, mask, add, mult, sta
                     clear_bits(word, m_indices, m_indptr[i], m_indptr[i + 1])
                 elif mode == _OUTSIDE_BITS:
                     clear_range(word, m_bits, np.int64(i) * ncols)
-                end = listed_from(word, indices, slot)
+                end = list_bits(word, 0, word.size, indices, slot)
                 ends[i] = end
                 if made is not None:
                     if start is not None:

@@ -12,20 +12,8 @@ import numpy as np
 from ...formats import Array
 from ...memory.allocation import require
 from .atomics import bit_count
-from .bits import trailing_zeros
 from .compile import inlined, kernel
 from .threads import parts_for, run
-
-__all__ = [
-    "clear_bits",
-    "clear_range",
-    "count_bits",
-    "is_found_by_words",
-    "listed_from",
-    "packed_rows",
-    "set_structure",
-    "words_of",
-]
 
 # Products of a row for each word of its bits, from which on they are found by words (reasoned: a pass over the words
 # clears, one counts, and a product costs a test of a mark in memory).
@@ -126,15 +114,3 @@ def count_bits(word):
     for w in range(word.size):
         found += bit_count(word[w])
     return found
-
-
-@inlined
-def listed_from(word, indices, slot):
-    """Write the columns of the bits that are set, ascending, from a slot on; return the slot after the last one."""
-    for w in range(word.size):
-        bits = word[w]
-        while bits != 0:
-            indices[slot] = (w << 6) + trailing_zeros(bits)
-            bits &= bits - np.uint64(1)
-            slot += 1
-    return slot

@@ -19,7 +19,7 @@ from ..recording import note
 from ..requests.operations import Mxm
 from ..shared.iso_results import product_value
 from . import tuning, types
-from .atomics import next_chunk, stopped
+from .atomics import CHUNKS_PER_THREAD, next_chunk, stopped
 from .compile import inlined, kernel
 from .index_rank import is_wide
 from .mxm_work import SWAP, column_offsets, probes_before, products_before
@@ -27,19 +27,8 @@ from .operands import kernel_array, rows_of, values_of
 from .rows import lower_bound, share
 from .select import kept_rows
 from .threads import run, threads_for
-from .types import combine, converted, product, put, stops, value_at
+from .types import combine, converted, product, put, repeated, stops, value_at
 
-__all__ = [
-    "CHUNKS_PER_THREAD",
-    "dot_products",
-    "dot_work",
-    "enter",
-    "entry",
-    "leave",
-    "scratch",
-]
-
-CHUNKS_PER_THREAD = 32
 # Entries of a row of B' from which on a search for the first column is repaid (reasoned: about as many probes as a
 # search of mispredicted steps takes).
 LONG = 64
@@ -60,6 +49,11 @@ class DotWork(NamedTuple):
     reads_a: bool
     work: int
     threads: int
+
+    def run(self, memory: Scratch, reduce: types.Operator | None, found: Array, made: Array | None) -> None:
+        """Compute whether there is a result, and the result, for each entry of the mask, or by `reduce` each row."""
+        operands = (self.rows, self.values, *self.operators, *memory, reduce, found, made)
+        run(_dot, self.threads, *operands, work=self.work)
 
 
 def dot_work(q: Mxm, mask: Pattern, work: Array | None = None) -> DotWork | None:
@@ -155,13 +149,13 @@ def dot_products(q: Mxm, mask: Pattern, work: Array | None) -> CSR | None:
     memory = scratch(q, dots, mask.nvals * (1 + (0 if dots.constant is not None else z.itemsize)))
     found = np.zeros(mask.nvals, np.bool_)
     made = None if dots.constant is not None else np.empty(mask.nvals, z)
-    run(_dot, dots.threads, dots.rows, dots.values, *dots.operators, *memory, found, made, work=dots.work)
+    dots.run(memory, None, found, made)
     return kept_rows(CSR(mask, z, made, dots.constant), found)
 
 
 @kernel
-def _dot(t, threads, control, rows, values, add, mult, marks, places, reads_a, found, made):
-    """rows, values: as in `DotWork`."""
+def _dot(t, threads, control, rows, values, add, mult, marks, places, reads_a, reduce, found, made):
+    """rows, values: as in `DotWork`.  reduce: a monoid for the results of each row, or None."""
     work, a_indptr, a_indices, _, _, m_indptr, _ = rows
     mark, place = marks[t], places[t]
     chunks = threads * CHUNKS_PER_THREAD
@@ -175,16 +169,27 @@ def _dot(t, threads, control, rows, values, add, mult, marks, places, reads_a, f
             begin, end = np.int64(a_indptr[i]), np.int64(a_indptr[i + 1])
             if begin == end or m_indptr[i] == m_indptr[i + 1]:
                 continue
-            enter(a_indices, begin, end, mark, place, reads_a)
+            _enter(a_indices, begin, end, mark, place, reads_a)
+            any_hit, total = False, converted(reduce, 0)
             for m in range(m_indptr[i], m_indptr[i + 1]):
-                hit, value = entry(rows, values, add, mult, mark, place, reads_a, np.int64(i), begin, end, m)
-                found[m] = hit
-                put(made, m, value)
-            leave(a_indices, begin, end, mark)
+                hit, value = _entry(rows, values, add, mult, mark, place, reads_a, np.int64(i), begin, end, m)
+                if reduce is None:
+                    found[m] = hit
+                    put(made, m, value)
+                elif hit:
+                    part = converted(reduce, value)
+                    total = combine(reduce, total, part) if any_hit else part
+                    any_hit = True
+                    if stops(reduce, total):
+                        break
+            _leave(a_indices, begin, end, mark)
+            if reduce is not None:
+                found[i] = any_hit
+                put(made, i, total)
 
 
 @inlined
-def entry(rows, values, add, mult, mark, place, reads_a, i, begin, end, m):
+def _entry(rows, values, add, mult, mark, place, reads_a, i, begin, end, m):
     """Return the dot product for entry m of the mask, in row i, whose entries of A are those from begin to end."""
     _, _, a_indices, t_indptr, t_indices, _, m_indices = rows
     j = np.int64(m_indices[m])
@@ -193,7 +198,7 @@ def entry(rows, values, add, mult, mark, place, reads_a, i, begin, end, m):
 
 
 @inlined
-def enter(indices, begin, end, mark, place, reads_a):
+def _enter(indices, begin, end, mark, place, reads_a):
     """Mark the columns of a row of A, and store the places of its entries if they are read."""
     for p in range(begin, end):
         put(mark, value_at(indices, p), 1)
@@ -202,7 +207,7 @@ def enter(indices, begin, end, mark, place, reads_a):
 
 
 @inlined
-def leave(indices, begin, end, mark):
+def _leave(indices, begin, end, mark):
     """Clear the marks of a row of A."""
     for p in range(begin, end):
         put(mark, value_at(indices, p), 0)
@@ -260,19 +265,8 @@ def _summed(add, mult, values, columns, mark, place, reads_a, i, j):
 
 def _counted(add, mult, values, columns, mark, place, reads_a, i, j):
     """Sum products of one value: their number is counted without branches, then the value is doubled."""
-    total = power = product(mult, None, None, None, i, i, j)
-    count = left = common(columns, mark)
-    while left and left & 1 == 0:
-        power = combine(add, power, power)
-        left >>= 1
-    total = power
-    left >>= 1
-    while left:
-        power = combine(add, power, power)
-        if left & 1:
-            total = combine(add, total, power)
-        left >>= 1
-    return count != 0, total
+    count = common(columns, mark)
+    return count != 0, repeated(add, product(mult, None, None, None, i, i, j), count)
 
 
 def _any_common(add, mult, values, columns, mark, place, reads_a, i, j):

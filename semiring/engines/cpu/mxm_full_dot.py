@@ -15,18 +15,16 @@ from ...formats import Array, Pattern
 from ...memory.allocation import require
 from ...operators.types import TypedSemiring
 from . import types
-from .atomics import next_chunk, stopped
+from .atomics import CHUNKS_PER_THREAD, FEW_STEPS, next_chunk, stopped
 from .compile import device, kernel, reassociated
 from .mxm_full_rows import operators_of
 from .operands import kernel_array
+from .rows import lower_bound
 from .threads import run, threads_for
 from .types import combine, position, product, put, stops, value_at
 
 __all__ = ["dot_values"]
 
-_CHUNKS_PER_THREAD = 32
-# Entries (less one, a power of two) between two checks for an abort.
-_POLLED = (1 << 10) - 1
 # Products between two tests for a terminal value.
 _TESTED = 128
 # Columns whose products take the time of an entry visited (reasoned: a vector instruction for 4 to 16 of them).
@@ -58,15 +56,15 @@ def dot_values(
 
 @kernel
 def _dots(t, threads, control, indptr, indices, a_ranks, b_ranks, avals, bvals, width, columns, add, mult, made):
-    chunks = threads * _CHUNKS_PER_THREAD
+    chunks = threads * CHUNKS_PER_THREAD
     while True:
         chunk = next_chunk(control)
         if chunk >= chunks:
             return
         first, last = made.size * chunk // chunks, made.size * (chunk + 1) // chunks
-        i = np.searchsorted(indptr, first, "right") - 1
+        i = lower_bound(indptr, 0, indptr.size, first + 1) - 1
         for m in range(first, last):
-            if m & _POLLED == 0 and stopped(control):
+            if m & FEW_STEPS == 0 and stopped(control):
                 return
             while indptr[i + 1] <= m:
                 i += 1

@@ -20,18 +20,15 @@ from ..registry import WITH_FULL, implements
 from ..requests.operands import Mask, simplified
 from ..requests.operations import Keep, Mxm
 from ..shared.iso_results import product_value
-from .atomics import next_chunk, stopped
+from .atomics import CHUNKS_PER_THREAD, FEW_STEPS, next_chunk, stopped
 from .compile import inlined, kernel
 from .mxm_full import by_transposes, gives_full, reads_full, stored_rows
 from .mxm_full_rows import COLUMNS_PER_ENTRY, operators_of, row_products
 from .operands import kernel_array, rows_of, values_of
+from .rows import lower_bound
 from .select import keep, kept_rows, mask_pattern
 from .threads import run, threads_for
 from .types import combine, position, product, put, stops, value_at
-
-_CHUNKS_PER_THREAD = 32
-# Entries (less one, a power of two) between two checks for an abort.
-_POLLED = (1 << 10) - 1
 
 
 class _Sides(NamedTuple):
@@ -131,15 +128,15 @@ def _full_slot(flip, ranks, k, other, width):
 
 @kernel
 def _sums(t, threads, control, indptr, indices, s_indptr, s_indices, svals, fvals, add, mult, flip, ranks, width, made):
-    chunks = threads * _CHUNKS_PER_THREAD
+    chunks = threads * CHUNKS_PER_THREAD
     while True:
         chunk = next_chunk(control)
         if chunk >= chunks:
             return
         first, last = made.size * chunk // chunks, made.size * (chunk + 1) // chunks
-        i = np.searchsorted(indptr, first, "right") - 1
+        i = lower_bound(indptr, 0, indptr.size, first + 1) - 1
         for m in range(first, last):
-            if m & _POLLED == 0 and stopped(control):
+            if m & FEW_STEPS == 0 and stopped(control):
                 return
             while indptr[i + 1] <= m:
                 i += 1

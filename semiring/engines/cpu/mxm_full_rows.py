@@ -17,7 +17,7 @@ from ...memory.allocation import require
 from ...operators.types import TypedSemiring
 from ..shared.iso_results import product_value
 from . import types
-from .atomics import next_chunk, stopped
+from .atomics import CHUNKS_PER_THREAD, next_chunk, stopped
 from .compile import device, kernel
 from .operands import kernel_array, rows_of, values_of
 from .rows import share
@@ -28,7 +28,6 @@ from .types import combine, position, product, put, stops, value_at
 
 __all__ = ["COLUMNS_PER_ENTRY", "operators_of", "row_products"]
 
-_CHUNKS_PER_THREAD = 32
 # Columns whose products take the time of an entry visited (reasoned: a vector instruction for 4 to 16 of them).
 COLUMNS_PER_ENTRY = 8
 
@@ -116,7 +115,7 @@ def _add_rows(
 ):
     """Compute the values of the result: all rows, `columns` columns at a time."""
     blocks = (width + columns - 1) // columns
-    parts = threads * _CHUNKS_PER_THREAD
+    parts = threads * CHUNKS_PER_THREAD
     while True:
         chunk = next_chunk(control)
         if chunk >= parts * blocks:

@@ -11,15 +11,10 @@ from ..requests.operands import Mask, simplified
 from ..requests.operations import FusedMxm, MxmReduceRows, MxmReduceScalar, ReduceRows, ReduceScalar
 from ..shared.iso_results import product_value
 from . import presence, types
-from .atomics import next_chunk, stopped
-from .compile import kernel
 from .mxm import mxm
-from .mxm_dot import CHUNKS_PER_THREAD, dot_work, enter, entry, leave, scratch
+from .mxm_dot import dot_work, scratch
 from .reduce import reduce_rows, reduce_scalar
-from .rows import share
 from .select import mask_pattern
-from .threads import run
-from .types import combine, converted, stops
 
 
 def _reducible(q: FusedMxm) -> bool:
@@ -60,37 +55,5 @@ def _totals(q: FusedMxm, monoid: TypedMonoid) -> VectorStore | None:
     nrows, z = q.a.nrows, monoid.z
     memory = scratch(q.product, dots, nrows * (1 + z.itemsize))
     found, totals = np.zeros(nrows, np.bool_), np.empty(nrows, z)
-    operators = (*dots.operators, types.monoid(monoid))
-    run(_dot_rows, dots.threads, dots.rows, dots.values, *operators, *memory, found, totals, work=dots.work)
+    dots.run(memory, types.monoid(monoid), found, totals)
     return presence.from_slots(nrows, z, presence.from_flags(found), totals, None)
-
-
-@kernel
-def _dot_rows(t, threads, control, rows, values, add, mult, reduce, marks, places, reads_a, found, totals):
-    """rows, values: as in `DotWork`."""
-    work, a_indptr, a_indices, _, _, m_indptr, _ = rows
-    mark, place = marks[t], places[t]
-    chunks = threads * CHUNKS_PER_THREAD
-    while True:
-        chunk = next_chunk(control)
-        if chunk >= chunks:
-            return
-        for i in range(share(work, chunk, chunks), share(work, chunk + 1, chunks)):
-            if stopped(control):
-                return
-            begin, end = np.int64(a_indptr[i]), np.int64(a_indptr[i + 1])
-            if begin == end or m_indptr[i] == m_indptr[i + 1]:
-                continue
-            enter(a_indices, begin, end, mark, place, reads_a)
-            any_hit, total = False, converted(reduce, 0)
-            for m in range(m_indptr[i], m_indptr[i + 1]):
-                hit, value = entry(rows, values, add, mult, mark, place, reads_a, np.int64(i), begin, end, m)
-                if hit:
-                    part = converted(reduce, value)
-                    total = combine(reduce, total, part) if any_hit else part
-                    any_hit = True
-                    if stops(reduce, total):
-                        break
-            leave(a_indices, begin, end, mark)
-            found[i] = any_hit
-            totals[i] = total

@@ -25,7 +25,7 @@ from ..requests.operations import ExtractVector, Mxv, WriteMxv
 from ..shared.direction import Work, ends_early, prefers_pull, preset
 from ..shared.iso_results import product_value
 from . import presence, types
-from .atomics import bit_count, next_chunk, prefetch, stopped
+from .atomics import FEW_STEPS, bit_count, next_chunk, prefetch, stopped
 from .compile import kernel
 from .convert import as_index_list
 from .extract import chosen_columns, extract_vector
@@ -49,8 +49,6 @@ _SPARSE_RESULT = 64
 _BLOCK_EDGES = 1 << 15
 _EDGES_PER_OUTPUT = 8
 _MOST_BLOCKS = 16
-# Rows (less one, a power of two) of a push between two checks for an abort.
-_POLLED = (1 << 10) - 1
 # Presence bits and slots of vectors up to this size cost less than renumbering columns does (reasoned: 2 MB of bits).
 _DENSE_SIZE = 1 << 24
 
@@ -325,7 +323,7 @@ def _push(
     word_base = block * ((nout + 31) >> 5)
     count = 0
     for s in range(bounds[block], bounds[block + 1]):
-        if s & _POLLED == 0 and stopped(control):
+        if s & FEW_STEPS == 0 and stopped(control):
             return
         k = np.int64(starts[s])
         p, end = np.int64(indptr[k]), np.int64(indptr[k + 1])

@@ -14,16 +14,12 @@ from ..recording import note
 from ..registry import RESIDENT_BITMAP, implements
 from ..requests.operations import Mxv
 from . import presence
-from .atomics import bit_count, stopped
-from .bits import trailing_zeros
+from .atomics import FEW_STEPS, bit_count, stopped, trailing_zeros
 from .compile import device, kernel
 from .mxv import product_plan
 from .operands import values_of
 from .threads import parts_for, run, total
 from .types import combine, present, product, put, stops, value_at
-
-# Rows (less one, a power of two) between two checks for an abort.
-_POLLED = (1 << 10) - 1
 
 
 @implements(Mxv, engine="cpu", accepts=RESIDENT_BITMAP)
@@ -115,7 +111,7 @@ def _by_column(t, threads, control, bits, avals, uwords, uvals, add, mult, flip,
     nout, count = made.size, 0
     first, last = t * words.size // threads, (t + 1) * words.size // threads
     for k in range(ninner):
-        if k & _POLLED == 0 and stopped(control):
+        if k & FEW_STEPS == 0 and stopped(control):
             return
         if not present(uwords, k):
             continue

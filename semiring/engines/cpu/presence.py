@@ -15,7 +15,7 @@ import numpy as np
 from ...formats import Bitmap, Count, Full, IndexList, VectorStore, index_dtype, word_count
 from ...memory.allocation import require
 from ..requests.operands import Mask, simplified
-from .bits import trailing_zeros
+from .bits import list_bits
 from .compile import kernel
 from .index_rank import is_wide
 from .operands import kernel_array
@@ -142,24 +142,12 @@ def to_indices(words: Words, size: int) -> np.ndarray[Any, Any]:
 
 @kernel
 def _list_part(t, threads, control, words, bounds, starts, indices):
-    p = starts[t]
-    for w in range(bounds[t], bounds[t + 1]):
-        bits = np.uint64(words[w])
-        while bits != 0:
-            indices[p] = (w << 5) + trailing_zeros(bits)
-            bits &= bits - np.uint64(1)
-            p += 1
+    list_bits(words, bounds[t], bounds[t + 1], indices, starts[t])
 
 
 @kernel
 def _list_bits(words, indices):
-    p = 0
-    for w in range(words.size):
-        bits = np.uint64(words[w])
-        while bits != 0:
-            indices[p] = (w << 5) + trailing_zeros(bits)
-            bits &= bits - np.uint64(1)
-            p += 1
+    list_bits(words, 0, words.size, indices, 0)
 
 
 def to_flags(words: Words, size: int) -> np.ndarray[Any, Any]:

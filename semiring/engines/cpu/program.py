@@ -27,11 +27,11 @@ from ..registry import implements
 from . import closure_hubs, presence
 from . import compile as compiler
 from .atomics import CONTROL_SIZE
+from .closure_push import SPAN
 from .operands import Array, kernel_array
 from .program_code import Code
 from .program_lists import OUTGROWN, ListArrays
 from .program_numbers import FAILED, STOPPED, YIELDED
-from .program_support import SPAN
 from .threads import assisted, available
 
 # Operations one by one take about 2 / threads of the time of a program, and a call 10 to 25 microseconds; an entry

@@ -12,15 +12,13 @@ import numpy as np
 
 from ..shared.direction import Work, prefers_pull
 from . import closure_levels as _registers_the_cost_model  # noqa: F401
-from .atomics import prefetch, trailing_zeros
+from .atomics import trailing_zeros
+from .closure_push import SPAN, copy_block
 from .compile import device
 from .tuning import COSTS, COUNTED_SHARE
 
 # One entry in so many words or more: a list is rebuilt from the words in place of being sorted.
 _SORTED_WORDS = 4
-# Entries of a block of rows that are pushed; those copied past its end; and the distance of its parts.
-BLOCK, SPARE = 256, 3
-SPAN = 2 * BLOCK + SPARE
 # Words of a chunk whose open rows a pull collects in the block, and how many rows before its visit a row is prefetched.
 WORDS, AHEAD = 32, 12
 
@@ -84,77 +82,18 @@ def copy_structure(words, lists, at, base, count, order, to_at, to_base, nwords)
 
 @device
 def copy_columns(indptr, indices, lists, base, s, count, done, block):
-    """Copy entries of the listed rows s, s + 1, ... to the block: their columns.
-
-    Rows are copied as far as they fit, or a part of a long one; done: its entries that have been copied before.  Four
-    entries are copied at a time, and those past the end of a row overwritten: the loops have no branch that is hardly
-    predictable.  Returns the next row, `done` of it, and the number of entries.
-    """
-    filled = np.int64(0)
-    short = True
-    while short and s < count and filled < BLOCK:
-        if s + AHEAD < count:
-            prefetch(indices, indptr[np.uintp(lists[np.uintp(base + s + AHEAD)])])
-        k = np.int64(lists[np.uintp(base + s)])
-        p = np.int64(indptr[np.uintp(k)])
-        end = np.int64(indptr[np.uintp(k + 1)])
-        short = end - p <= BLOCK and end + SPARE <= indices.size
-        stop = end if short else p
-        s += 1 if short else 0
-        to = filled
-        filled += stop - p
-        while p < stop:
-            for e in range(4):
-                block[np.uintp(to + e)] = indices[np.uintp(p + e)]
-            p += 4
-            to += 4
-    if filled > 0 or s == count:
-        return s, done, filled
-    k = np.int64(lists[np.uintp(base + s)])
-    p, end = np.int64(indptr[np.uintp(k)]) + done, np.int64(indptr[np.uintp(k + 1)])
-    filled = min(end - p, BLOCK)
-    for e in range(filled):
-        block[np.uintp(e)] = indices[np.uintp(p + e)]
-    if p + filled == end:
-        return s + 1, np.int64(0), filled
-    return s, done + filled, filled
+    """Copy entries of the listed rows s, s + 1, ... to the block, their columns: see `closure_push.copy_block`."""
+    rows, buffers = (indptr, indices, None), (block, None, None)
+    s, filled, done = copy_block(rows, lists, base + s, base + count, done, buffers, AHEAD)
+    return s - base, done, filled
 
 
 @device
 def copy_entries(indptr, indices, lists, base, s, count, done, block):
     """Copy as `copy_columns`, and to the next parts of the block the row and the position of each entry."""
-    filled = np.int64(0)
-    short = True
-    while short and s < count and filled < BLOCK:
-        if s + AHEAD < count:
-            prefetch(indices, indptr[np.uintp(lists[np.uintp(base + s + AHEAD)])])
-        k = np.int64(lists[np.uintp(base + s)])
-        p = np.int64(indptr[np.uintp(k)])
-        end = np.int64(indptr[np.uintp(k + 1)])
-        short = end - p <= BLOCK and end + SPARE <= indices.size
-        stop = end if short else p
-        s += 1 if short else 0
-        to = filled
-        filled += stop - p
-        while p < stop:
-            for e in range(4):
-                block[np.uintp(to + e)] = indices[np.uintp(p + e)]
-                block[np.uintp(to + e + SPAN)] = k
-                block[np.uintp(to + e + 2 * SPAN)] = p + e
-            p += 4
-            to += 4
-    if filled > 0 or s == count:
-        return s, done, filled
-    k = np.int64(lists[np.uintp(base + s)])
-    p, end = np.int64(indptr[np.uintp(k)]) + done, np.int64(indptr[np.uintp(k + 1)])
-    filled = min(end - p, BLOCK)
-    for e in range(filled):
-        block[np.uintp(e)] = indices[np.uintp(p + e)]
-        block[np.uintp(e + SPAN)] = k
-        block[np.uintp(e + 2 * SPAN)] = p + e
-    if p + filled == end:
-        return s + 1, np.int64(0), filled
-    return s, done + filled, filled
+    rows, buffers = (indptr, indices, None), (block, block[SPAN:], block[2 * SPAN :])
+    s, filled, done = copy_block(rows, lists, base + s, base + count, done, buffers, AHEAD)
+    return s - base, done, filled
 
 
 @device

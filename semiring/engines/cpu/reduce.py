@@ -10,13 +10,12 @@ from ..requests.operations import ReduceRows, ReduceScalar
 from ..shared.expression_numpy import scalar
 from ..shared.iso_results import reduced_value
 from . import presence, types
-from .atomics import bit_count, fetch_add, next_chunk
-from .bits import trailing_zeros
+from .atomics import bit_count, fetch_add, next_chunk, trailing_zeros
 from .compile import device, kernel
 from .operands import kernel_array, values_of
 from .rows import share_words
 from .threads import parts_for, run, threads_for, total
-from .types import accumulate, combine, converted, present, put, stops, value_at
+from .types import accumulate, combine, converted, present, put, repeated, stops, value_at
 
 # Partial sums cover chunks of fixed size, so that a floating sum does not depend on the number of threads.
 _CHUNK = 1 << 16
@@ -25,9 +24,17 @@ _DONE = 1
 _UNTESTED = 256
 
 
-@device
+@types.by_types
 def _folded(add, values, p, end):
-    """Return the sum of values[p:end], which is not empty; tests for a terminal value only once in a while."""
+    """Return the sum of values[p:end], which is not empty; of one value by doubling, without reading an entry."""
+    if types.is_array(values):
+        return lambda add, values, p, end: _added(add, values, p, end)
+    return lambda add, values, p, end: repeated(add, converted(add, value_at(values, p)), end - p)
+
+
+@device
+def _added(add, values, p, end):
+    """Return the sum of values[p:end]; tests for a terminal value only once in a while."""
     total = converted(add, value_at(values, p))
     p += 1
     while p < end and not stops(add, total):
@@ -49,52 +56,29 @@ def reduce_rows(q: ReduceRows) -> VectorStore:
     words, values = presence.no_bits(a.nrows), np.empty(a.nrows, z)
     parts = parts_for(a.nvals + a.nrows)
     counts = np.zeros(parts, np.int64)
-    method = _reduce_rows if a.iso is None else _reduce_rows_iso
-    run(method, parts, indptr, values_of(a), types.monoid(q.monoid), words, values, counts)
+    run(_reduce_rows, parts, indptr, values_of(a), types.monoid(q.monoid), words, values, counts)
     return presence.from_slots(a.nrows, z, words, values, None, total(counts))
+
+
+@types.by_types
+def _first(values, indptr, t, threads):
+    """Return the first word of presence bits of a part: parts read equally many entries, if they read any."""
+    if types.is_array(values):
+        return lambda values, indptr, t, threads: share_words(indptr, t, threads)
+    return lambda values, indptr, t, threads: ((indptr.size + 30) >> 5) * t // threads
 
 
 @kernel
 def _reduce_rows(t, threads, control, indptr, values, add, words, made, counts):
     nrows = indptr.size - 1
     count = 0
-    for w in range(share_words(indptr, t, threads), share_words(indptr, t + 1, threads)):
+    for w in range(_first(values, indptr, t, threads), _first(values, indptr, t + 1, threads)):
         found = np.uint32(0)
         for i in range(w << 5, min((w << 5) + 32, nrows)):
             p, end = np.int64(indptr[i]), np.int64(indptr[i + 1])
             if p == end:
                 continue
             put(made, i, _folded(add, values, p, end))
-            found |= np.uint32(1) << np.uint32(i & 31)
-        words[w] = found
-        count += bit_count(found)
-    counts[t] = count
-
-
-@kernel
-def _reduce_rows_iso(t, threads, control, indptr, values, add, words, made, counts):
-    """Reduce rows where all entries share one value, by doubling, without reading an entry."""
-    nrows = indptr.size - 1
-    share = (words.size + threads - 1) // threads
-    count = 0
-    for w in range(share * t, min(share * (t + 1), words.size)):
-        found = np.uint32(0)
-        for i in range(w << 5, min((w << 5) + 32, nrows)):
-            remaining = np.int64(indptr[i + 1]) - np.int64(indptr[i])
-            if remaining == 0:
-                continue
-            power = converted(add, value_at(values, 0))
-            while remaining & 1 == 0:
-                power = combine(add, power, power)
-                remaining >>= 1
-            total = power
-            remaining >>= 1
-            while remaining:
-                power = combine(add, power, power)
-                if remaining & 1:
-                    total = combine(add, total, power)
-                remaining >>= 1
-            made[i] = total
             found |= np.uint32(1) << np.uint32(i & 31)
         words[w] = found
         count += bit_count(found)

@@ -29,30 +29,16 @@ def scale(q: Scale) -> CSR:
     require("scale", "cpu", a.nvals * q.op.z.itemsize)
     made = np.empty(a.nvals, q.op.z)
     read = values_of(x, "x" in q.op.uses), values_of(y, "y" in q.op.uses)
-    run(
-        _scale_rows if q.by_rows else _scale_columns,
-        parts_for(a.nvals + a.nrows),
-        *rows_of(a),
-        *read,
-        types.binary(q.op),
-        made,
-    )
+    run(_scale, parts_for(a.nvals + a.nrows), *rows_of(a), *read, types.binary(q.op), q.by_rows or None, made)
     return with_values(a, q.op.z, made, None)
 
 
 @kernel
-def _scale_columns(t, threads, control, indptr, indices, avals, uvals, op, made):
+def _scale(t, threads, control, indptr, indices, xvals, yvals, op, by_rows, made):
+    """x is the matrix and y the vector; by_rows: exchanged, and an entry of the vector for each row, else None."""
     for row in range(share(indptr, t, threads), share(indptr, t + 1, threads)):
         i = np.int64(row)
         for p in range(np.int64(indptr[row]), np.int64(indptr[row + 1])):
             j = position(indices, p)
-            put(made, p, call(op, value_at(avals, p), value_at(uvals, j), i, j, i, j))
-
-
-@kernel
-def _scale_rows(t, threads, control, indptr, indices, uvals, avals, op, made):
-    for row in range(share(indptr, t, threads), share(indptr, t + 1, threads)):
-        i = np.int64(row)
-        for p in range(np.int64(indptr[row]), np.int64(indptr[row + 1])):
-            j = position(indices, p)
-            put(made, p, call(op, value_at(uvals, i), value_at(avals, p), i, j, i, j))
+            x, y = (p, j) if by_rows is None else (i, p)
+            put(made, p, call(op, value_at(xvals, x), value_at(yvals, y), i, j, i, j))

@@ -11,7 +11,7 @@ from ..registry import implements
 from ..requests.operands import Index
 from ..requests.operations import ScatterMatrix, ScatterVector
 from . import presence, types
-from .atomics import stopped
+from .atomics import MANY_STEPS, stopped
 from .compile import kernel
 from .convert import as_index_list
 from .operands import Array
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
 # Below one entry in this many, slots are allocated for the occurring indices only.
 _SPARSE = 64
-# Entries (less one, a power of two) between two checks for an abort.
-_POLLED = (1 << 16) - 1
 
 
 def positions(index: Index) -> Array:
@@ -95,7 +93,7 @@ def scatter_entries(
 @kernel
 def _scatter(t, threads, control, indices, values, dup, words, repeats, made):
     for p in range(indices.size):
-        if p & _POLLED == 0 and stopped(control):
+        if p & MANY_STEPS == 0 and stopped(control):
             return
         i = np.int64(indices[p])
         value = converted(made, value_at(values, p))

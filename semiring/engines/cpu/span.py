@@ -13,15 +13,13 @@ from ...memory.allocation import require
 from ..registry import RESIDENT, implements
 from ..requests.graphs import Span
 from ..shared.order import order_keys
-from .atomics import stopped
+from .atomics import MANY_STEPS, stopped
 from .compile import inlined, kernel
 from .operands import Array, rows_of
 from .select import kept_rows
 from .threads import run
 from .types import position
 
-# Entries (less one, a power of two) between two checks for an abort.
-_POLLED = (1 << 16) - 1
 _LOW = np.uint64(0xFFFFFFFF)
 
 
@@ -79,7 +77,7 @@ def _join(tree, i, j):
 def _join_rows(t, threads, control, indptr, indices, tree, joins):
     left = tree.size - 1
     for row in range(indptr.size - 1):
-        if row & _POLLED == 0 and stopped(control):
+        if row & MANY_STEPS == 0 and stopped(control):
             return
         i = np.int64(row)
         for p in range(indptr[row], indptr[row + 1]):
@@ -94,7 +92,7 @@ def _join_rows(t, threads, control, indptr, indices, tree, joins):
 def _join_listed(t, threads, control, order, rows, indices, tree, joins):
     left = tree.size - 1
     for s in range(order.size):
-        if s & _POLLED == 0 and stopped(control):
+        if s & MANY_STEPS == 0 and stopped(control):
             return
         p = order[s]
         if _join(tree, position(rows, p), position(indices, p)):

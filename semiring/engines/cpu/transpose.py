@@ -7,7 +7,7 @@ import numpy as np
 from ...formats import CSR, Pattern, index_dtype, uncompressed_pattern
 from ..registry import implements
 from ..requests.operations import IsSymmetric, Transpose
-from .atomics import prefetch, stopped
+from .atomics import FEW_STEPS, prefetch, stopped
 from .compile import kernel
 from .index_rank import is_few, is_wide, spread_offsets
 from .operands import Array, bits_of, kernel_array, rows_of
@@ -15,8 +15,6 @@ from .rows import lower_bound, share
 from .threads import run, threads_for
 from .types import put, value_at
 
-# Rows (less one, a power of two) between two checks for an abort.
-_POLLED = (1 << 10) - 1
 # Entries between a prefetch and its use (measured: from 32 to 64 the time is about the same; it is more below 16).
 _AHEAD = 32
 
@@ -88,7 +86,7 @@ def _place_counts(t, threads, control, counters, sums, indptr):
     for s in range(t):
         offset += sums[s]
     for key in range(t * keys // threads, (t + 1) * keys // threads):
-        if key & _POLLED == 0 and stopped(control):
+        if key & FEW_STEPS == 0 and stopped(control):
             return
         indptr[key] = offset
         for s in range(counters.shape[0]):
@@ -104,7 +102,7 @@ def _count_columns(t, threads, control, indptr, indices, counters):
     """counters[t, j] = the number of entries of column j in the rows of this part."""
     mine = counters[t]
     for i in range(share(indptr, t, threads), share(indptr, t + 1, threads)):
-        if i & _POLLED == 0 and stopped(control):
+        if i & FEW_STEPS == 0 and stopped(control):
             return
         for p in range(np.int64(indptr[i]), np.int64(indptr[i + 1])):
             mine[np.uintp(indices[np.uintp(p)])] += 1
@@ -115,7 +113,7 @@ def _transpose(t, threads, control, indptr, indices, values, cursors, out_indice
     mine = cursors[t]
     last = indices.size - 1
     for i in range(share(indptr, t, threads), share(indptr, t + 1, threads)):
-        if i & _POLLED == 0 and stopped(control):
+        if i & FEW_STEPS == 0 and stopped(control):
             return
         for p in range(np.int64(indptr[i]), np.int64(indptr[i + 1])):
             # Outputs are far apart in memory: prefetch those of an entry to come.
@@ -158,7 +156,7 @@ def _find_asymmetry(t, threads, control, indptr, indices, cursors, refuted):
     nrows = indptr.size - 1
     low, high = share(indptr, t, threads), share(indptr, t + 1, threads)
     for i in range(nrows):
-        if i & _POLLED == 0 and stopped(control):
+        if i & FEW_STEPS == 0 and stopped(control):
             return
         end = indptr[i + 1]
         p = indptr[i]

@@ -14,14 +14,12 @@ from ...memory.allocation import require
 from ..registry import implements
 from ..requests.graphs import FOREST_CYCLE, FOREST_RANGE, Treefix, forest_error
 from . import types
-from .atomics import stopped
+from .atomics import MANY_STEPS, stopped
 from .compile import kernel
 from .operands import kernel_array
 from .threads import run
 from .types import combine, converted, position, put, value_at
 
-# Vertices (less one, a power of two) between two checks for an abort.
-_POLLED = (1 << 16) - 1
 # Marks of a vertex.
 _COMPLETE, _ON_PATH = -1, -2
 
@@ -58,7 +56,7 @@ def _towards_roots(t, threads, control, parent, add, made, pending, failed):
             pending[above] += 1
     complete = 0
     for leaf in range(n):
-        if leaf & _POLLED == 0 and stopped(control):
+        if leaf & MANY_STEPS == 0 and stopped(control):
             return
         v = np.int64(leaf)
         while pending[v] == 0:
@@ -78,7 +76,7 @@ def _towards_roots(t, threads, control, parent, add, made, pending, failed):
 def _towards_leaves(t, threads, control, parent, add, made, marks, path, failed):
     n = parent.size
     for start in range(n):
-        if start & _POLLED == 0 and stopped(control):
+        if start & MANY_STEPS == 0 and stopped(control):
             return
         v, length = np.int64(start), 0
         while marks[v] == 0:

@@ -91,48 +91,28 @@ _operators: dict[Any, Operator] = {}
 
 def binary(op: TypedBinary) -> Operator:
     """Return the operator as a kernel argument."""
-    made = _operators.get(op)
-    if made is None:
-        made = _operators[op] = _operator(
-            op.name, op.expr, (("x", spelled(op.x)), ("y", spelled(op.y))), spelled(op.z), op.uses
-        )
-    return made
+    return _operators.get(op) or _operator(op, op, "xy")
 
 
 def indexunary(op: TypedIndexUnary) -> Operator:
     """Return the operator as a kernel argument."""
-    made = _operators.get(op)
-    if made is None:
-        made = _operators[op] = _operator(
-            op.name, op.expr, (("x", spelled(op.x)), ("k", spelled(op.k))), spelled(op.z), op.uses
-        )
-    return made
+    return _operators.get(op) or _operator(op, op, "xk")
 
 
 def monoid(add: TypedMonoid) -> Operator:
     """Return the monoid as a kernel argument."""
-    made = _operators.get(add)
-    if made is None:
-        terminal = "any" if add.is_any else "" if add.terminal is None else _constant(add.terminal)
-        op = add.op
-        arguments = (("x", spelled(op.x)), ("y", spelled(op.y)))
-        made = _operators[add] = _operator(op.name, op.expr, arguments, spelled(op.z), op.uses, terminal)
-    return made
+    return _operators.get(add) or _operator(add, add.op, "xy")
 
 
-def _operator(
-    name: str,
-    expr: Expression,
-    arguments: tuple[tuple[str, str], ...],
-    result: str,
-    uses: frozenset[str],
-    terminal: str = "",
-) -> Operator:
+def _operator(key: Any, op: TypedBinary | TypedIndexUnary, operands: str) -> Operator:
+    terminal = ""
+    if key is not op:
+        terminal = "any" if key.is_any else "" if key.terminal is None else _constant(key.terminal)
     # The types of unread operands are omitted, so that fewer kernels are compiled.
-    read = tuple(argument for argument in arguments if argument[0] in uses)
-    made = OperatorType(expr, read, result, terminal)
-    _labels[made.name] = name
-    return Operator(made)
+    read = tuple((name, spelled(getattr(op, name))) for name in operands if name in op.uses)
+    made = OperatorType(op.expr, read, spelled(op.z), terminal)
+    _labels[made.name] = op.name
+    return _operators.setdefault(key, Operator(made))
 
 
 def _constant(value: np.generic) -> str:
@@ -149,6 +129,11 @@ def _constant(value: np.generic) -> str:
 def is_none(numba_type: Any) -> bool:
     """Return whether an argument of this type is None."""
     return isinstance(numba_type, types.NoneType)
+
+
+def is_array(numba_type: Any) -> bool:
+    """Return whether an argument of this type is an array, of values."""
+    return isinstance(numba_type, types.Array)
 
 
 def _is_record(numba_type: Any) -> bool:
@@ -226,6 +211,23 @@ def accumulate(add, a, b):
 @overload_for(accumulate, fastmath={"reassoc"})
 def _accumulate_single(add, a, b):
     return combine.__wrapped__(add, a, b) if _is_single_operation(add) else None
+
+
+@inlined
+def repeated(add, value, count):
+    """Return the sum of `count` operands of this value, by doubling; the value where there is none."""
+    power = value
+    while count > 0 and count & 1 == 0:
+        power = combine(add, power, power)
+        count >>= 1
+    total = power
+    count >>= 1
+    while count > 0:
+        power = combine(add, power, power)
+        if count & 1:
+            total = combine(add, total, power)
+        count >>= 1
+    return total
 
 
 def _generated(op: OperatorType, signature: str, given: dict[str, tuple[str, Any]]) -> Any:

@@ -13,14 +13,13 @@ from ...formats import Full
 from ...memory.allocation import require
 from ..registry import RESIDENT, implements
 from ..requests.graphs import Vote
-from .atomics import next_chunk, stopped
+from .atomics import CHUNKS_PER_THREAD, next_chunk, stopped
 from .compile import inlined, kernel
 from .operands import kernel_array, matrix_of
 from .rows import share
 from .threads import run, threads_for
 from .types import value_at
 
-_CHUNKS_PER_THREAD = 32
 # Entries of a row up to which its groups are compared one by one (reasoned: the list of groups is in the first cache).
 SHORT = 16
 
@@ -57,7 +56,7 @@ def full_array(v: Full) -> Any:
 def _vote(t, threads, control, indptr, indices, values, labels, votes, scoring, scratch, made):
     (mass, totals, scored, rate, keep), (marks, sums, lists) = scoring, scratch
     mark, total, listed, few, partial = marks[t], sums[t], lists[t], np.empty(SHORT, np.int64), np.empty(SHORT)
-    chunks = threads * _CHUNKS_PER_THREAD
+    chunks = threads * CHUNKS_PER_THREAD
     while True:
         chunk = next_chunk(control)
         if chunk >= chunks:

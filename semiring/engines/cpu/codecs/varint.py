@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from ....formats import TILE, AnyPattern
-from ..bits import bit_length, load_word, trailing_zeros
+from ..atomics import trailing_zeros
+from ..bits import bit_length, load_word
 from ..compile import device, kernel
 from ..operands import Array, kernel_array
 from ..threads import run

@@ -10,6 +10,7 @@ import numpy as np
 
 from ....formats import TILE
 from ..compile import device
+from ..rows import lower_bound
 
 # Faults that every codec can have; a codec numbers its own from OWN_FAULT on.
 FAULT_COLUMN, FAULT_ANCHOR, OWN_FAULT = 1, 2, 3
@@ -28,14 +29,7 @@ def share_tiles(t, threads, first, last):
 @device
 def row_of(indptr, p):
     """Return the row of entry p."""
-    low, high = 0, indptr.size - 1
-    while low < high:
-        middle = (low + high) >> 1
-        if indptr[middle] <= p:
-            low = middle + 1
-        else:
-            high = middle
-    return low - 1
+    return lower_bound(indptr, 0, indptr.size - 1, p + 1) - 1
 
 
 @device
