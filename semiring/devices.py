@@ -112,3 +112,20 @@ def dispatched(by: int = 0) -> Callable[[Callable[P, T]], Callable[P, T]]:
         return dispatch
 
     return decorate
+
+
+@dispatched()
+def on_device(device: str, store: Any) -> Any:
+    """Return a store that was made in the memory of this process as one on `device`, which may hold it in parts."""
+    return store
+
+
+@dispatched()
+def whole_of(store: Any) -> Any:
+    """Return a store as one that this process reads: itself, or of parts the whole, which is collective."""
+    return store
+
+
+def moved(store: Any, device: str) -> Any:
+    """Return a store on another device, where one of the two holds objects in parts.  Collective."""
+    return on_device(device, whole_of(store).to(local_device(device)))

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from semiring.devices import moved, whole_of
+from semiring.distributed.part_stores import PartVector
 from semiring.engines import registry
 from semiring.engines.reference.dense import densify, sparsify
 from semiring.engines.requests.operands import Index, Mask, Rows, Spec
@@ -31,7 +33,6 @@ from semiring.formats import (
     CompressedPattern,
     Full,
     IndexList,
-    PartVector,
     Pattern,
     Store,
     index_dtype,
@@ -39,7 +40,6 @@ from semiring.formats import (
     structure_only,
     word_count,
 )
-from semiring.formats.parts import moved, whole_of
 from semiring.memory.arrays import local_device, to_device, to_host
 from tests import storage_kinds
 

@@ -47,7 +47,7 @@ RANK = {name: rank for rank, row in enumerate(LAYERS) for name in row}
 PUBLIC_RANK = RANK["facade"]  # `from semiring import Matrix`: the root re-exports names of layers up to here
 
 # The modules that may use the executor of a device, or the grid of a store.
-USE_EXECUTORS = {"semiring.devices", "semiring.engines.registry", "semiring.formats.parts", "semiring.formats.values"}
+USE_EXECUTORS = {"semiring.devices", "semiring.engines.registry"}
 # What `algorithms` may use. If one needs more, so do users, and the public API lacks something.
 FOR_ALGORITHMS = {"semiring", "semiring.ops", "semiring.exceptions"}
 # The errors for their old names.

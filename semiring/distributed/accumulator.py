@@ -78,4 +78,5 @@ class Collected:
         values = dense_values(u) if u.values is None else u.values.copy()
         if isinstance(u, Full):
             return Full(u.size, u.dtype, values)
-        return Bitmap(u.size, u.dtype, u.words.copy(), values, None, cast(Count, u.count))
+        assert isinstance(u, Bitmap)
+        return Bitmap(u.size, u.dtype, u.words.copy(), values, None, u.count)

@@ -18,26 +18,15 @@ from ..engines.requests.operands import Index, Mask
 from ..engines.requests.operations import Ewise, ExtractVector
 from ..engines.rows.residency import listed_or_resident
 from ..engines.sliced.vectors import Part, joined
-from ..formats import (
-    CSR,
-    Bitmap,
-    Full,
-    HyperPattern,
-    IndexList,
-    PartPattern,
-    PartVector,
-    VectorStore,
-    index_dtype,
-    with_values,
-)
+from ..formats import CSR, Bitmap, Full, HyperPattern, IndexList, VectorStore, index_dtype, with_values
 from ..formats.hypersparse import hypersparse, settled
-from ..formats.parts import PartValues
 from ..formats.vectors import SingleEntry, Uncounted, empty_vector
 from ..operators.expression import Expression
 from ..operators.types import TypedBinary, TypedMonoid
 from ..ops.convert import index_list
 from ..ops.ewise import ewise_add
 from .grid import Grid, grid_of
+from .part_stores import PartPattern, PartValues, PartVector
 from .vector_messages import Sent, decoded, encoded
 
 # Positions of a word of presence bits.
@@ -59,7 +48,7 @@ def local(x: Any) -> Any:
         assert isinstance(values, PartValues)
         known = x.cache.get("part")  # so that what is derived from the block is kept
         if known is None:
-            known = x.cache["part"] = CSR(pattern.part, x.dtype, values.array, values.iso)
+            known = x.cache["part"] = CSR(pattern.part, x.dtype, values.part, values.iso)
         return known
     if isinstance(x, PartVector):
         return x.part

@@ -15,7 +15,7 @@ from ..engines import recording
 from ..engines.registry import EVERY_KIND, Implementation, Rewriting
 from ..engines.requests.operands import Spec
 from ..exceptions import NotSupported
-from ..formats import PartPattern
+from .part_stores import PartPattern
 
 if TYPE_CHECKING:
     from .grid import Grid

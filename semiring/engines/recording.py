@@ -11,8 +11,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from ..formats import AnyPattern, Bitmap, Full, IndexList, PartPattern, PartVector
-from ..formats.parts import PartValues
+from ..formats import AnyPattern, VectorStore
 from .requests.operands import Index, Rows, Spec
 
 
@@ -125,15 +124,13 @@ def _arrays(value: Any) -> list[Any]:
 
     Of an object on a grid of processes they are those of the part of this process.
     """
-    if isinstance(value, (PartPattern, PartVector)):
+    if hasattr(value, "part"):
         return _arrays(value.part)
-    if isinstance(value, PartValues):
-        return _arrays(value.array)
     if hasattr(value, "pattern"):
         return [*_arrays(value.pattern), *_arrays(value.values)]
     if isinstance(value, AnyPattern):
         return [getattr(value, name) for name in value.ARRAYS]
-    if isinstance(value, (IndexList, Bitmap, Full, Index)):
+    if isinstance(value, (VectorStore, Index)):
         names = ("indices", "words", "values", "array")
         named = (getattr(value, name, None) for name in names)
         return [array for array in named if array is not None]

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 
+from ..devices import whole_of
 from ..engines.requests.operands import Index
 from ..exceptions import DimensionMismatch, DuplicateIndex, IndexOutOfBound, InvalidType, InvalidValue
-from ..formats.parts import PartVector, whole_of
-from ..formats.values import dense_values
+from ..formats import VectorStore, dense_values
 from ..memory.arrays import to_host
 from ..ops import check
 from .operand import is_scalar
@@ -95,7 +95,7 @@ def taken(labels: Labels | None, index: Index) -> Labels | None:
         rows: Any = np.arange(index.count) * index.step + index.start
     else:
         array = index.array
-        rows = to_host(dense_values(whole_of(array)) if isinstance(array, PartVector) else array)
+        rows = to_host(dense_values(whole_of(array)) if isinstance(array, VectorStore) else array)
         if len(np.unique(rows)) < len(rows):
             return None
     return labels.take(rows)

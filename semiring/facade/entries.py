@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..devices import whole_of
 from ..dtypes import is_record
 from ..engines.rows.residency import listed_or_resident
 from ..formats import HyperPattern, IndexList
 from ..formats.hypersparse import hypersparse
-from ..formats.parts import whole_of
 from ..memory.arrays import to_host
 from ..optional import needed
 from .concatenation import stored

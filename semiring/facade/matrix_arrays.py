@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from ..devices import local_device
+from ..devices import local_device, on_device, whole_of
 from ..engines.rows.bits import bits_of
 from ..engines.rows.residency import listed_or_resident, resident
 from ..engines.sliced.dense_rows import dense_matrix, is_dense
@@ -17,7 +17,6 @@ from ..exceptions import InvalidFormat, InvalidType, InvalidValue, OutputNotEmpt
 from ..formats import CSR, BitmapPattern, HyperPattern, array_module, dense_values, device_of, is_bitmap
 from ..formats.bitmap import bit_count, flags_of_words, words_of_flags
 from ..formats.hypersparse import hypersparse, listed_rows, settled, wrong_list
-from ..formats.parts import on_device, whole_of
 from ..memory.allocation import allocating, require
 from ..memory.arrays import as_type, to_device
 from ..memory.arrays import index_dtype as index_type

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from ..config import default_device
+from ..devices import whole_of
 from ..engines.rows.bits import bits_of
 from ..engines.rows.residency import listed_or_resident
 from ..exceptions import DimensionMismatch
 from ..formats import CSR, BitmapPattern, HyperPattern
 from ..formats.bitmap import bit_count, cleared
-from ..formats.parts import whole_of
 from ..memory.arrays import to_device, to_host
 from ..ops import reshape
 from ..storage import compression

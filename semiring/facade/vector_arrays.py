@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from .. import dtypes
-from ..devices import local_device
+from ..devices import local_device, on_device, whole_of
 from ..exceptions import DomainMismatch, InvalidType, InvalidValue, OutputNotEmpty
 from ..formats import Full, array_module, dense_values, device_of
-from ..formats.parts import on_device, whole_of
 from ..formats.vectors import SingleEntry
 from ..memory.allocation import allocating, require
 from ..memory.arrays import as_type, to_device, to_host

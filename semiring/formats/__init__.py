@@ -9,7 +9,6 @@ from .csr import CSR, structure_only, uncompressed_pattern
 from .full import FullPattern
 from .hypersparse import HyperPattern
 from .kinds import StorageKind
-from .parts import PartPattern, PartVector
 from .pattern import AnyPattern, Pattern
 from .tiles import TILE
 from .values import dense_values, with_values
@@ -38,8 +37,6 @@ __all__ = [
     "FullPattern",
     "HyperPattern",
     "IndexList",
-    "PartPattern",
-    "PartVector",
     "Pattern",
     "Placement",
     "StorageKind",

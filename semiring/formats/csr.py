@@ -7,11 +7,10 @@ from typing import Any, ClassVar, cast
 
 import numpy as np
 
-from ..devices import in_parts
+from ..devices import in_parts, moved
 from ..memory.arrays import Array, array_module, index_dtype, to_device
 from ..memory.placement import Placement
 from .kinds import StorageKind
-from .parts import moved
 from .pattern import AnyPattern, Pattern
 from .records import derived, record
 
@@ -108,6 +107,10 @@ class CSR:
             return self
         values = None if self.values is None else to_device(self.values, device)
         return CSR(self.pattern.to(device), self.dtype, values, self.iso)
+
+    def with_values(self, dtype: np.dtype[Any], values: Array | None, iso: np.generic | None) -> CSR:
+        """Return the matrix of the same pattern with other values, or with one `iso` value."""
+        return CSR(self.pattern, dtype, values, iso)
 
 
 def structure_only(pattern: AnyPattern) -> CSR:

@@ -9,12 +9,11 @@ from typing import Any, Self, cast
 import numpy as np
 
 from ..config import config
-from ..devices import in_parts, local_device
+from ..devices import in_parts, local_device, on_device
 from ..memory.allocation import require_rows
 from ..memory.arrays import Array, array_module, device_of, index_dtype, to_host
 from ..memory.placement import Placement
 from .csr import CSR, empty_csr
-from .parts import on_device
 from .pattern import AnyPattern, Pattern, offset_facts
 from .records import derived, record
 

@@ -7,11 +7,11 @@ past `size` are 0.  A probe then reads 32 times fewer bytes than with a 32-bit f
 from __future__ import annotations
 
 import functools
-from typing import Any, ClassVar, Literal, Protocol, cast
+from typing import Any, ClassVar, Protocol, Self, cast
 
 import numpy as np
 
-from ..devices import in_parts, local_device
+from ..devices import in_parts, local_device, moved, on_device
 from ..memory.arrays import (
     Array,
     array_module,
@@ -21,7 +21,6 @@ from ..memory.arrays import (
     to_device,
     to_host,
 )
-from .parts import PartVector, moved, on_device
 from .records import derived, record
 
 
@@ -100,8 +99,62 @@ def bit_counts(words: Array) -> Array:
     return (((fours + (fours >> 4)) & 0x0F0F0F0F) * 0x01010101) >> 24
 
 
+class VectorStore:
+    """What vectors of all formats have; `distributed.part_stores` has another format.
+
+    format: the name of the format.
+    ARRAY: the name of the array that states which entries are present, or None.
+    kind: None, as only matrices differ in codec and placement.
+    values: one for each slot, or None where all entries have the value `iso`.
+    """
+
+    format: ClassVar[str]
+    ARRAY: ClassVar[str | None] = None
+    kind: ClassVar[None] = None
+
+    size: int
+    dtype: np.dtype[Any]
+    values: Array | None
+    iso: np.generic | None
+    indices: Array
+    words: Array
+
+    @property
+    def nvals(self) -> int:
+        """The number of stored entries."""
+        raise NotImplementedError
+
+    @derived
+    def device(self) -> str:
+        """The device of the arrays."""
+        assert self.ARRAY is not None
+        return device_of(getattr(self, self.ARRAY))
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all arrays."""
+        structure = 0 if self.ARRAY is None else int(getattr(self, self.ARRAY).nbytes)
+        return structure + (0 if self.values is None else int(self.values.nbytes))
+
+    def to(self, device: str) -> Self:
+        """Return the same vector on another device."""
+        if device == self.device:
+            return self
+        values = None if self.values is None or in_parts(device) else to_device(self.values, device)
+        made: Self = moved(self, device) if in_parts(device) else self.copied(device, values)
+        return made
+
+    def copied(self, device: str, values: Array | None) -> Any:
+        """Return the vector with its other arrays on a device."""
+        raise NotImplementedError
+
+    def with_values(self, dtype: np.dtype[Any], values: Array | None, iso: np.generic | None) -> Any:
+        """Return a vector of the same structure with other values, or with one `iso` value."""
+        raise NotImplementedError
+
+
 @record
-class IndexList:
+class IndexList(VectorStore):
     """Sorted indices of the entries, with their values.
 
     indices: ascending, without duplicates; `index_dtype(size)`.
@@ -114,9 +167,8 @@ class IndexList:
     values: Array | None
     iso: np.generic | None = None
 
-    format: ClassVar[Literal["index"]] = "index"
-    kind: ClassVar[None] = None  # only matrices differ in codec and placement
-
+    format = "index"
+    ARRAY = "indices"
     invariant: ClassVar[str] = "(values is None) != (iso is None)"
 
     @derived
@@ -124,24 +176,13 @@ class IndexList:
         """The number of stored entries."""
         return int(self.indices.size)
 
-    @derived
-    def device(self) -> str:
-        """The device of the arrays."""
-        return device_of(self.indices)
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of all arrays."""
-        return int(self.indices.nbytes) + (0 if self.values is None else int(self.values.nbytes))
-
-    def to(self, device: str) -> IndexList:
-        """Return the same vector on another device."""
-        if device == self.device:
-            return self
-        if in_parts(device):
-            return moved(self, device)  # type: ignore[no-any-return]
-        values = None if self.values is None else to_device(self.values, device)
+    def copied(self, device: str, values: Array | None) -> IndexList:
+        """Return the vector with its other arrays on a device."""
         return IndexList(self.size, self.dtype, to_device(self.indices, device), values, self.iso)
+
+    def with_values(self, dtype: np.dtype[Any], values: Array | None, iso: np.generic | None) -> IndexList:
+        """Return a vector of the same structure."""
+        return IndexList(self.size, dtype, self.indices, values, iso)
 
 
 class SingleEntry(IndexList):
@@ -160,14 +201,20 @@ class SingleEntry(IndexList):
         """The index as an array on the device."""
         return to_device(np.array([self.index], index_dtype(self.size)), self.device)
 
-    def to(self, device: str) -> IndexList:
+    def to(self, device: str) -> Self:
         """The same vector on another device."""
         assert self.iso is not None
-        return self if device == self.device else SingleEntry(self.size, self.dtype, self.index, self.iso, device)
+        return self if device == self.device else type(self)(self.size, self.dtype, self.index, self.iso, device)
+
+    def with_values(self, dtype: np.dtype[Any], values: Array | None, iso: np.generic | None) -> IndexList:
+        """Return a vector of the same structure."""
+        if iso is None:
+            return super().with_values(dtype, values, iso)
+        return SingleEntry(self.size, dtype, self.index, iso, self.device)
 
 
 @record
-class Bitmap:
+class Bitmap(VectorStore):
     """One presence bit for every index, and a value slot for every index.
 
     words: uint32, `word_count(size)` of them.
@@ -182,9 +229,8 @@ class Bitmap:
     iso: np.generic | None
     count: Count
 
-    format: ClassVar[Literal["bitmap"]] = "bitmap"
-    kind: ClassVar[None] = None  # only matrices differ in codec and placement
-
+    format = "bitmap"
+    ARRAY = "words"
     invariant: ClassVar[str] = "(values is None) != (iso is None)"
 
     @property
@@ -192,29 +238,18 @@ class Bitmap:
         """The number of stored entries.  Synchronizes if it is still on the device."""
         return self.count.get()
 
-    @derived
-    def device(self) -> str:
-        """The device of the arrays."""
-        return device_of(self.words)
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of all arrays."""
-        return int(self.words.nbytes) + (0 if self.values is None else int(self.values.nbytes))
-
-    def to(self, device: str) -> Bitmap:
-        """Return the same vector on another device."""
-        if device == self.device:
-            return self
-        if in_parts(device):
-            return moved(self, device)  # type: ignore[no-any-return]
-        values = None if self.values is None else to_device(self.values, device)
+    def copied(self, device: str, values: Array | None) -> Bitmap:
+        """Return the vector with its other arrays on a device."""
         words = to_device(self.words, device)
         return Bitmap(self.size, self.dtype, words, values, self.iso, Count(self.count.get()))
 
+    def with_values(self, dtype: np.dtype[Any], values: Array | None, iso: np.generic | None) -> Bitmap:
+        """Return a vector of the same structure."""
+        return Bitmap(self.size, dtype, self.words, values, iso, self.count)
+
 
 @record
-class Full:
+class Full(VectorStore):
     """Every entry is present.
 
     values: `size` values, or None where iso-valued (then the vector has no array).
@@ -227,9 +262,7 @@ class Full:
     iso: np.generic | None = None
     on: str = "cpu"
 
-    format: ClassVar[Literal["full"]] = "full"
-    kind: ClassVar[None] = None  # only matrices differ in codec and placement
-
+    format = "full"
     invariant: ClassVar[str] = "(values is None) != (iso is None)"
 
     @property
@@ -242,22 +275,13 @@ class Full:
         """The device of the values."""
         return self.on if self.values is None else device_of(self.values)
 
-    @property
-    def nbytes(self) -> int:
-        """Bytes of all arrays."""
-        return 0 if self.values is None else int(self.values.nbytes)
-
-    def to(self, device: str) -> Full:
-        """Return the same vector on another device."""
-        if device == self.device:
-            return self
-        if in_parts(device):
-            return moved(self, device)  # type: ignore[no-any-return]
-        values = None if self.values is None else to_device(self.values, device)
+    def copied(self, device: str, values: Array | None) -> Full:
+        """Return the vector on a device."""
         return Full(self.size, self.dtype, values, self.iso, device)
 
-
-VectorStore = IndexList | Bitmap | Full | PartVector
+    def with_values(self, dtype: np.dtype[Any], values: Array | None, iso: np.generic | None) -> Full:
+        """Return a vector of the same structure."""
+        return Full(self.size, dtype, values, iso, self.device)
 
 
 def empty_vector(size: int, dtype: np.dtype[Any], device: str) -> IndexList:

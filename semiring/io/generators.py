@@ -16,12 +16,11 @@ from typing import Any, Final, ParamSpec
 import numpy as np
 
 from semiring.config import checked_device, default_device
-from semiring.devices import dispatched, local_device
+from semiring.devices import dispatched, local_device, on_device
 from semiring.dtypes import BOOL
 from semiring.exceptions import InvalidValue
 from semiring.facade.matrix import Matrix
 from semiring.formats import CSR, Pattern
-from semiring.formats.parts import on_device
 from semiring.io import generator_arrays as arrays
 from semiring.io.files import Progress
 from semiring.memory.allocation import reports_memory, require

@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import operators
 from ..config import engine_for
-from ..devices import dispatched, in_parts, local_device
+from ..devices import dispatched, in_parts, local_device, on_device
 from ..engines import registry
 from ..engines.hypersparse.extraction import built
 from ..engines.requests.operations import BuildMatrix, BuildVector
@@ -17,7 +17,6 @@ from ..exceptions import IndexOutOfBound, InvalidValue
 from ..formats import CSR, Array, IndexList, Pattern, VectorStore, device_of, index_dtype
 from ..formats.full import every_row_full
 from ..formats.hypersparse import prefers_hypersparse
-from ..formats.parts import on_device
 from ..formats.vectors import SingleEntry
 from ..memory.allocation import allocating, require_rows
 from ..memory.arrays import array_module, as_type, to_device, to_host

@@ -22,6 +22,7 @@ import numpy as np
 
 from .. import dtypes
 from ..config import engine_for
+from ..devices import on_device, whole_of
 from ..engines import recording, registry
 from ..engines.requests.operands import Mask
 from ..engines.requests.operations import Keep
@@ -32,7 +33,6 @@ from ..engines.shared.expression_numpy import evaluate
 from ..engines.shared.iso_results import POSITIONS
 from ..formats import CSR, Array, Bitmap, Count, IndexList, Store, dense_values, index_dtype, is_bitmap, with_values
 from ..formats.bitmap import bits_shaped
-from ..formats.parts import on_device, whole_of
 from ..memory.arrays import to_device, to_host
 from ..operators.types import TypedBinary
 from .apply import scalar_dtype

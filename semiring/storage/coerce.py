@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
+from ..devices import whole_of
 from ..exceptions import DeviceMismatch, IntegerOverflow, InvalidType, InvalidValue, NotNumbers
 from ..formats import Array, VectorStore, array_module, dense_values, device_of, index_dtype
-from ..formats.parts import whole_of
 from ..memory.allocation import allocating
 from ..memory.arrays import to_device, to_host
 

@@ -22,10 +22,10 @@ import numpy as np
 
 import semiring as sr
 from semiring.config import config
+from semiring.devices import on_device
 from semiring.engines.reference.dense import densify
 from semiring.engines.reference.evaluation import binary
 from semiring.formats import CSR
-from semiring.formats.parts import on_device
 from semiring.ops.mxm import METHODS
 from tests.compare import check_invariants, same_values
 from tests.faults._isolated import run_isolated

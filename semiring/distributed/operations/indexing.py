@@ -22,11 +22,12 @@ from ...engines.requests.operations import (
     ScatterMatrix,
     ScatterVector,
 )
-from ...formats import CSR, Array, IndexList, PartVector, array_module, dense_values, index_dtype
+from ...formats import CSR, Array, IndexList, array_module, dense_values, index_dtype
 from ...ops.cast import typed_second
 from ...ops.convert import index_list
 from ...ops.extract import extract_matrix
 from ..grid import Grid, segment_bounds
+from ..part_stores import PartVector
 from ..partition import full_if_dense, local, matrix, vector
 from ..routing import Triples, group_by_owner, routed, triples
 from ..rules import grid_rule

@@ -27,7 +27,6 @@ from ...formats import (
     CompressedPattern,
     Full,
     IndexList,
-    PartPattern,
     Pattern,
     array_module,
     dense_values,
@@ -38,6 +37,7 @@ from ...formats.hypersparse import with_all_rows
 from ...memory.arrays import to_host
 from ...ops.convert import index_list
 from ..grid import Grid
+from ..part_stores import PartPattern
 from ..partition import embed, local, slice_vector, vector
 from ..rules import grid_rule
 from ..scattering import allgather_store

@@ -41,10 +41,10 @@ from ...engines.requests.operations import (
     Transpose,
 )
 from ...engines.requests.storage import Encode, Permute
-from ...formats import CSR, AnyPattern, Full, PartPattern, PartVector, VectorStore, dense_values, index_dtype
-from ...formats.parts import PartValues
+from ...formats import CSR, AnyPattern, Full, VectorStore, dense_values, index_dtype
 from ...formats.pattern import scalar_facts
 from ..grid import Grid
+from ..part_stores import PartPattern, PartValues, PartVector
 from ..partition import local, local_mask, vector
 from ..rules import single
 

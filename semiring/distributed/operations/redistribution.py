@@ -9,12 +9,13 @@ import numpy as np
 from ...engines import registry
 from ...engines.requests.operations import IsSymmetric, Transpose
 from ...engines.requests.storage import Encode, Permute
-from ...formats import CSR, PartPattern, array_module, structure_only
+from ...formats import CSR, array_module, structure_only
 from ...formats.pattern import scalar_facts
 from ...ops import structure
 from ...ops.equal import same
 from ..grid import Grid
 from ..matrix_messages import exchanged_blocks
+from ..part_stores import PartPattern
 from ..partition import local, matrix
 from ..replication import replica, replicated
 from ..routing import Triples, routed, triples

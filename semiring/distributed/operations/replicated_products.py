@@ -15,12 +15,13 @@ from ...engines import recording
 from ...engines.requests.operands import Mask
 from ...engines.requests.operations import FusedMxm, Mxm, MxmReduceRows, MxmReduceScalar, MxmSelect
 from ...engines.shared.iso_results import product_value
-from ...formats import CSR, PartVector, structure_only
+from ...formats import CSR, structure_only
 from ...ops import mxm as products
 from ...ops.reduce import reduce_rows, reduce_scalar
 from ...ops.select import select
 from ...ops.write import Plan, Write
 from ..grid import Grid
+from ..part_stores import PartVector
 from ..partition import embed, local, matrix, restrict, vector
 from ..product_bytes import sent_bytes, without_unread_values
 from ..replication import admitted, count_sent, replica, replicated

@@ -10,13 +10,13 @@ import numpy as np
 
 from ... import operators
 from ...config import engine_for
+from ...devices import on_device, whole_of
 from ...engines import registry
 from ...engines.requests.operands import Index, Mask
 from ...engines.requests.operations import BuildMatrix, ExtractRow, Keep, ScatterMatrix, ScatterVector
 from ...exceptions import DeviceMismatch, DomainMismatch, IndexOutOfBound, InvalidType, InvalidValue
 from ...facade import display
-from ...formats import CSR, Array, PartVector, VectorStore, dense_values, index_dtype
-from ...formats.parts import on_device, whole_of
+from ...formats import CSR, Array, VectorStore, dense_values, index_dtype
 from ...operators import indexunary
 from ...ops.api_map_reduce import total
 from ...ops.apply import apply
@@ -35,6 +35,7 @@ from ...ops.structure import transposed
 from ...ops.write import merge
 from ...storage import compression, index, memory_plan
 from ..grid import Grid, grid_of
+from ..part_stores import PartVector
 from ..rules import version_of
 
 # -- where objects are ---------------------------------------------------------------------------------------

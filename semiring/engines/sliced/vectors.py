@@ -126,7 +126,7 @@ def _listed(size: int, dtype: np.dtype[Any], parts: list[Part], device: str) -> 
     if not filled:
         return empty_vector(size, dtype, device)
     index = index_dtype(size)
-    indices = xp.concatenate([part.entries.indices.astype(index) + index.type(part.first) for part in filled])  # type: ignore[union-attr]
+    indices = xp.concatenate([part.entries.indices.astype(index) + index.type(part.first) for part in filled])
     iso = same_iso([part.entries.iso for part in filled])
     values = None if iso is not None else xp.concatenate([dense_values(part.entries) for part in filled])
     return IndexList(size, dtype, indices, values, iso)

@@ -10,34 +10,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field
-from typing import Any, ClassVar, Literal, NoReturn, Self
+from typing import Any, NoReturn, Self
 
 import numpy as np
 
-from ..devices import dispatched, local_device
+from ..devices import moved
 from ..exceptions import NotSupported
+from ..formats import AnyPattern, StorageKind, VectorStore, with_values
+from ..formats.kinds import storage_kind
+from ..formats.pattern import scalar_facts
+from ..formats.records import derived, record
 from ..memory.arrays import Array
 from ..memory.placement import Placement
-from .kinds import StorageKind, storage_kind
-from .pattern import AnyPattern, scalar_facts
-from .records import derived, record
-
-
-@dispatched()
-def on_device(device: str, store: Any) -> Any:
-    """Return a store that was made in the memory of this process as one on `device`, which may hold it in parts."""
-    return store
-
-
-@dispatched()
-def whole_of(store: Any) -> Any:
-    """Return a store as one that this process reads: itself, or of parts the whole, which is collective."""
-    return store
-
-
-def moved(store: Any, device: str) -> Any:
-    """Return a store on another device, where one of the two holds objects in parts.  Collective."""
-    return on_device(device, whole_of(store).to(local_device(device)))
 
 
 class Elsewhere:
@@ -56,11 +40,11 @@ class Elsewhere:
 
 
 class PartValues(Elsewhere):
-    """The values of one block: an array, or one value that all entries of the block share."""
+    """The values of one block: `part`, an array, or one value that all entries of the block share."""
 
     def __init__(self, array: Array | None, iso: np.generic | None) -> None:
         super().__init__(0 if array is None else int(array.nbytes))
-        self.array, self.iso = array, iso
+        self.part, self.iso = array, iso
 
 
 class Sum:
@@ -159,7 +143,7 @@ class PartPattern(AnyPattern):
 
 
 @record
-class PartVector:
+class PartVector(VectorStore):
     """A vector of which this process holds one segment.
 
     iso: the value that all entries of all segments are known to share, else None; a segment may share one all the same.
@@ -171,8 +155,7 @@ class PartVector:
     part: Any
     iso: np.generic | None = None
 
-    format: ClassVar[Literal["parts"]] = "parts"
-    kind: ClassVar[None] = None  # only matrices differ in codec and placement
+    format = "parts"
 
     @derived
     def count(self) -> Sum:
@@ -185,7 +168,7 @@ class PartVector:
         return self.count.value
 
     @property
-    def values(self) -> Any:
+    def values(self) -> Any:  # type: ignore[override]
         """The values of the segment, for those who pass them on."""
         return None if self.iso is not None else PartValues(self.part.values, self.part.iso)
 
@@ -210,6 +193,13 @@ class PartVector:
         """Bytes of the arrays of the segment."""
         return int(self.part.nbytes)
 
-    def to(self, device: str) -> PartVector:
+    def to(self, device: str) -> Self:
         """Return the same vector on another device; whole, if that is no grid."""
         return self if device == self.device else moved(self, device)
+
+    def with_values(self, dtype: np.dtype[Any], values: Any, iso: np.generic | None) -> Self:
+        """Return a vector with the values of another one, or with one value."""
+        if iso is None and not isinstance(values, PartValues):
+            raise NotSupported("the values of a vector on a grid of processes are replaced by operations alone")
+        own = (None, iso) if iso is not None else (values.part, values.iso)
+        return type(self)(self.grid, self.size, dtype, with_values(self.part, dtype, *own), iso)
