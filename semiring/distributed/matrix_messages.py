@@ -95,7 +95,7 @@ def encoded_block(a: CSR, group: Communicator, grid: Grid) -> SentBlock | None:
     (nrows, ncols), pattern, count = a.shape, a.pattern, a.nvals
     if not count:
         return None
-    dense = a.format == "bitmap" or (isinstance(pattern, FullPattern) and pattern.every_row)
+    dense = pattern.by_position
     least = flat_bytes(nrows * ncols, count, 0 if a.iso is not None else a.dtype.itemsize, compress=group.between_hosts)
     if not dense:
         by_rows = row_bytes(nrows, ncols, count)

@@ -38,6 +38,7 @@ class BitmapPattern(AnyPattern):
     """
 
     format = "bitmap"
+    by_position = True
     ARRAYS = ("words",)
     ENTRIES = None
     codec = None

@@ -47,6 +47,11 @@ class FullPattern(AnyPattern):
         """True if no row is empty: all positions hold a value."""
         return self.nvals == self.nrows * self.ncols
 
+    @derived
+    def by_position(self) -> bool:
+        """True if no row is empty."""
+        return self.every_row
+
     @classmethod
     def sections(
         cls, nrows: int, ncols: int, nvals: int, codec: str | None, elements: int

@@ -37,6 +37,8 @@ class AnyPattern:
     indptr: ``nrows + 1`` offsets of entries, from 0 to ``nvals``; `index_dtype(nvals)`.
     facts: what has been derived so far; a pattern never changes, so it stays valid: ``"symmetric"`` (bool),
         ``"transpose"`` (a pattern), and data of one engine (keys that start with the engine's name).
+    every_row: True if all positions hold a value, in the order of positions.
+    by_position: True if the value at (i, j) is in slot ``i ncols + j``, whether or not all positions hold one.
     codec: the name of the codec that decodes the entries; None if columns are stored as numbers.
     base, at: anchors and offsets of the tiles that the entries are stored in (`formats.ccsr`); None if entry p is
         element p.
@@ -55,6 +57,8 @@ class AnyPattern:
     indptr: Array
     facts: dict[str, Any]
     placement: Placement
+    every_row: bool = False
+    by_position: bool = False
     codec: str | None
     base: Array
     at: Array

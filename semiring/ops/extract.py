@@ -151,7 +151,7 @@ def element(a: CSR | VectorStore, row: int, col: int = 0) -> np.generic | None:
     if traced.users and (traced.is_traced(a) or isinstance(row, Symbolic)):
         return cast(np.generic, traced.current().element(a, row))
     if isinstance(a, CSR):
-        if isinstance(a.pattern, FullPattern) and a.pattern.every_row:
+        if a.pattern.every_row:
             return _value(a, row * a.ncols + col)
         columns, begin = columns_around(a, row, col)
         at = _find(columns, col)

@@ -11,7 +11,7 @@ from typing import cast
 from ..engines import registry
 from ..engines.requests.operands import Rows
 from ..engines.requests.operations import IsSymmetric, Transpose
-from ..formats import CSR, AnyPattern, FullPattern, Pattern, structure_only
+from ..formats import CSR, AnyPattern, Pattern, structure_only
 from ..formats.hypersparse import hypersparse, prefers_hypersparse
 from ..memory.allocation import require_rows
 from ..record_types import zero
@@ -26,7 +26,7 @@ def is_symmetric(pattern: AnyPattern) -> bool:
     """
     if pattern.nrows != pattern.ncols:
         return False
-    if isinstance(pattern, FullPattern) and pattern.every_row:
+    if pattern.every_row:
         return True
     known = pattern.facts.get("symmetric")
     if known is None:

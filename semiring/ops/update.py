@@ -81,11 +81,7 @@ class Lease:
 
 def may_lease(store: Any) -> bool:
     """Return whether a store has an array of values for every position, in memory of its own."""
-    if isinstance(store, CSR):
-        pattern = store.pattern
-        slots = isinstance(pattern, BitmapPattern) or (isinstance(pattern, FullPattern) and pattern.every_row)
-    else:
-        slots = isinstance(store, (Bitmap, Full))
+    slots = store.pattern.by_position if isinstance(store, CSR) else isinstance(store, (Bitmap, Full))
     return slots and store.values is not None and store.values.base is None
 
 

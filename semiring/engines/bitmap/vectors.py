@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from ...formats import CSR, Array, Bitmap, Full, FullPattern, VectorStore, array_module, is_bitmap
+from ...formats import CSR, Array, Bitmap, Full, VectorStore, array_module, is_bitmap
 from ...formats.bitmap import bits_shaped, prefers_bitmap
 from ...formats.full import every_row_full
 from ...formats.placement import place
@@ -23,7 +23,7 @@ def flat(a: Any, engine: str) -> VectorStore:
     assert isinstance(a, CSR)
     if is_bitmap(a):
         return bits_of(a)
-    if isinstance(a.pattern, FullPattern) and a.pattern.every_row:
+    if a.pattern.every_row:
         held = place(a, "device")
         return Full(a.nvals, a.dtype, held.values, held.iso, a.device)
     return list_of_rows(resident(a), engine)

@@ -41,7 +41,7 @@ def simplified(mask: Mask | None) -> Mask | bool:
         if not store.iso:
             return mask.complement
         structural = True
-    everywhere = getattr(store.pattern, "every_row", False) if isinstance(store, CSR) else isinstance(store, Full)
+    everywhere = store.pattern.every_row if isinstance(store, CSR) else isinstance(store, Full)
     if structural and everywhere:
         return not mask.complement
     return mask if structural == mask.structural else Mask(store, structural, mask.complement)

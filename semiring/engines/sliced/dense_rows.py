@@ -56,7 +56,7 @@ def row_slices(q: Slices, engine: str) -> Iterator[CSR]:
 
 def is_dense(a: Any) -> TypeGuard[CSR]:
     """Return True for a matrix in which every position holds a value, with values in the memory of the device."""
-    if not isinstance(a, CSR) or not isinstance(a.pattern, FullPattern) or not a.pattern.every_row:
+    if not isinstance(a, CSR) or not a.pattern.every_row:
         return False
     return a.values is None or device_of(a.values) == a.device
 
