@@ -20,6 +20,7 @@ fails.  Drawn calls are the same in every run;
 from __future__ import annotations
 
 import argparse
+import functools
 import os
 import secrets
 import signal
@@ -144,6 +145,37 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.write_line(f"This run's sample is repeated by --seed {sampling.seed}.")
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave out files of one family of algorithms that are not in the sample, without importing them."""
+    left_out = several_folders(config) and collection_path in files_of_families().difference(sampled_files())
+    return True if left_out else None
+
+
+@functools.cache
+def files_of_families() -> frozenset[Path]:
+    """The files that test one family of algorithms: those in the folders of tests/algorithms."""
+    return frozenset(ROOT.glob("tests/algorithms/*/test_*.py"))
+
+
+@functools.cache
+def sampled_files() -> frozenset[Path]:
+    """The sample of `files_of_families` that this run takes."""
+    names = sorted(file.relative_to(ROOT).as_posix() for file in files_of_families())
+    return frozenset(ROOT / name for name in sampling.files_of_families(names))
+
+
+def several_folders(config: pytest.Config) -> bool:
+    """Whether the run is of more than one folder in tests; whoever names one folder runs all of its tests."""
+    named = {folder(config.invocation_params.dir / argument.partition("::")[0]) for argument in config.args}
+    return None in named or len(named) > 1
+
+
+def folder(path: Path) -> str | None:
+    """The folder or file in tests that contains a path; None if the path contains more than one."""
+    path = Path(os.path.abspath(path))
+    return path.relative_to(ROOT / "tests").parts[0] if ROOT / "tests" in path.parents else None
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Deselect tests that need a GPU where there is none, and rows outside the sample; order the rest."""
     items.sort(key=lambda item: stage(item.path))
@@ -154,21 +186,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         "wide": usual and config.getoption("--engine") == "cpu",
     }
     chosen = config.getoption("--part")
-    of_items = {item: family(item.path) for item in items}
-    # Whoever names a folder runs it; a run of several takes samples of the families of algorithms and the costly tests.
-    known = set(filter(None, of_items.values()))
-    everything = len({item.path.relative_to(ROOT).parts[:2] for item in items}) > 1
-    sample = sampling.families(known) if everything else known
     if config.getoption("--ranks"):
         ranks.skip_tests_of_one_process(items)
     left = [
         item
         for item in items
         if any(out[name] and item.get_closest_marker(name) for name in out)
-        or of_items[item] not in {None, *sample}
         or (chosen is not None and not is_in_part(item, *chosen))
     ]
-    if everything and out["wide"]:
+    if out["wide"] and several_folders(config):
         left += sampling.left_of_costly(set(items).difference(left))
     if left:
         config.hook.pytest_deselected(items=left)
@@ -176,12 +202,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = [item for item in items if item not in out_of_run]
 
 
-def family(file: Path) -> str | None:
-    """The family of algorithms that a test file belongs to: the folder in tests/algorithms."""
-    parts = file.relative_to(ROOT).parts
-    return parts[2] if parts[:2] == ("tests", "algorithms") and len(parts) > 3 else None
-
-
+@functools.cache
 def stage(file: Path) -> int:
     """When the tests of a file run: 0, the tour; 1, the semantics of operators and operations; 2, the rest."""
     name = file.relative_to(ROOT).as_posix()

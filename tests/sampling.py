@@ -37,10 +37,9 @@ def draw(name: str, population: Iterable[T], count: int) -> list[T]:
     return [members[number] for number in sorted(chosen)]
 
 
-def families(names: Iterable[str]) -> set[str]:
-    """The families of algorithms that a run of the short tier takes: one; all on other engines than the CPU's."""
-    found = sorted(set(names))
-    return set(draw("families of algorithms", found, 1 if engine == "cpu" and not exhaustive else len(found)))
+def files_of_families(files: Collection[str]) -> Collection[str]:
+    """The files about one family of algorithms that a run of the short tier takes: three on the CPU, else all."""
+    return draw("files of families", files, 3) if engine == "cpu" and not exhaustive else files
 
 
 def left_of_costly(items: Iterable[pytest.Item]) -> list[pytest.Item]:

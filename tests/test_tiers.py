@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests import sampling
-from tests.conftest import ROOT, family, is_in_part, part, seed, stage
+from tests.conftest import ROOT, files_of_families, is_in_part, part, seed, several_folders, stage
 
 
 def item(name: str, *marks: str, drawn: bool = False, fixtures: tuple[str, ...] = ()) -> Any:
@@ -72,20 +72,34 @@ def test_samples_of_many_runs_are_everything(monkeypatch: pytest.MonkeyPatch) ->
     assert seen == set(range(20))
 
 
-def test_a_run_takes_one_family_of_algorithms(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert family(ROOT / "tests/algorithms/paths/test_bfs.py") == "paths"
-    assert family(ROOT / "tests/algorithms/test_truth.py") is None
-    assert family(ROOT / "tests/ops/test_link.py") is None
+def test_a_run_takes_three_files_of_families(monkeypatch: pytest.MonkeyPatch) -> None:
+    files = files_of_families()
+    assert ROOT / "tests/algorithms/paths/test_distances.py" in files
+    assert ROOT / "tests/algorithms/test_truth.py" not in files
     monkeypatch.setattr(sampling, "exhaustive", False)
     monkeypatch.setattr(sampling, "engine", "cpu")
     seen: set[str] = set()
     for number in range(120):
         monkeypatch.setattr(sampling, "seed", number)
-        assert len(sampling.families("abcde")) == 1
-        seen |= sampling.families("abcde")
-    assert seen == set("abcde")
+        assert len(sampling.files_of_families("abcdefgh")) == 3
+        seen.update(sampling.files_of_families("abcdefgh"))
+    assert seen == set("abcdefgh")
     monkeypatch.setattr(sampling, "engine", "cuda")
-    assert sampling.families("abcde") == set("abcde")
+    assert sampling.files_of_families("abcdefgh") == "abcdefgh"
+
+
+def test_whoever_names_one_folder_runs_all_of_it() -> None:
+    def several(*arguments: str) -> bool:
+        parameters = SimpleNamespace(dir=ROOT)
+        config: Any = SimpleNamespace(args=list(arguments), invocation_params=parameters)
+        return several_folders(config)
+
+    assert not several("tests/algorithms")
+    assert not several("tests/algorithms/test_truth.py::test_bfs", "tests/algorithms/paths")
+    assert not several(str(ROOT / "tests" / "test_tour.py"))
+    assert several("tests")
+    assert several(".")
+    assert several("tests/ops", "tests/io")
 
 
 def test_rows_outside_the_sample_are_left_to_the_exhaustive_tier(monkeypatch: pytest.MonkeyPatch) -> None:
