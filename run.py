@@ -183,7 +183,10 @@ def python_runs() -> bool:
 
 def tool(*arguments: str) -> int:
     """Run a module of the environment from the project's root; return its exit code."""
-    return subprocess.call([str(PYTHON), "-m", *arguments], cwd=ROOT)
+    # Without bytecode on disk, each run of pytest rewrites every test file (28 of 44 seconds of a collection),
+    # and each process that a test starts compiles the package.
+    environment = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
+    return subprocess.call([str(PYTHON), "-m", *arguments], cwd=ROOT, env=environment)
 
 
 def demo(arguments: list[str]) -> int:
