@@ -179,6 +179,7 @@ def test_help_is_the_docstring(capsys: pytest.CaptureFixture[str]) -> None:
     assert "small bandwidth" in " ".join(capsys.readouterr().out.split())
 
 
+@pytest.mark.costly
 def test_ids_of_the_file(as_json: Callable[..., Any], capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     path = tmp_path / "named.el"
     path.write_text("10 20\n20 30\n30 10\n50 10\n")

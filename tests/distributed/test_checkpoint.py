@@ -43,6 +43,7 @@ def pagerank(grid: Grid, interrupt_at: int | None = None) -> Vector:
     return distributed.gather(r)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("shape", [(1, 1), (2, 1), (2, 2)], ids=str)
 def test_resumed_iterations_give_the_same_bits(shape: tuple[int, int]) -> None:
     whole = run(shape, pagerank)[0]

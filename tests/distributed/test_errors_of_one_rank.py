@@ -360,6 +360,7 @@ LATE = {
 }
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("name", "shape"),
     [

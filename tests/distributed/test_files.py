@@ -239,6 +239,7 @@ def test_a_border_of_shares_in_quotes_is_refused() -> None:
     run((2, 1), program)
 
 
+@pytest.mark.costly
 @by_shape
 def test_text_in_shares(shape: tuple[int, int]) -> None:
     for name, text, _ in TEXTS:

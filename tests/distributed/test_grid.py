@@ -187,6 +187,7 @@ KINDS: dict[str, Callable[[Matrix], Any]] = {
 KIND_SAMPLE = sampling.draw("kinds of blocks", KINDS, 2)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("kind", [pytest.param(kind, marks=sampling.marks(kind, KIND_SAMPLE)) for kind in KINDS])
 def test_blocks_of_every_storage_kind(kind: str) -> None:
     A = graph(47, 300)
@@ -218,6 +219,7 @@ ALGORITHMS: dict[str, Callable[[Matrix], Any]] = {
 }
 
 
+@pytest.mark.costly
 @by_shape
 def test_algorithms(shape: tuple[int, int]) -> None:
     A = graph(80, 200, seed=2)
@@ -397,6 +399,7 @@ def test_nothing_is_sent_for_operations_on_parts() -> None:
     assert run((2, 2), program) == [0] * 4
 
 
+@pytest.mark.costly
 def test_what_is_known_of_a_structure_does_not_depend_on_the_block_of_one_process() -> None:
     """The selection keeps all entries of the first block: it must not take over the count of the whole."""
     A = Matrix.from_coo([0, 1, 2, 3], [1, 2, 3, 0], [5, 6, 7, 8], shape=(4, 4))

@@ -100,6 +100,7 @@ OPERATIONS: dict[str, Callable[..., Matrix]] = {
 }
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("shape", "stays"),
     [

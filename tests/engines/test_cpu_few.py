@@ -77,6 +77,7 @@ def test_symmetry(few: int, extra: list[tuple[int, int]], monkeypatch: pytest.Mo
         assert A.is_symmetric_structure == all((j, i) in edges for i, j in edges)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("mask", ["none", "S", "V", "~S", "~V"])
 @pytest.mark.parametrize("shape", [(0, 4, 3), (1, 1, 1), (9, 7, 8), (40, 30, 50), (5, 2**17, 6)])
 @pytest.mark.parametrize("ring", ["plus_times", "any_pair", "min_second", "plus_secondj"])

@@ -68,6 +68,7 @@ SUMS: dict[str, Any] = {
 }  # fmt: skip
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", SUMS)
 def test_an_aggregator_of_a_small_type_does_not_wrap(name: str) -> None:
     found = Vector.from_dense(SMALL).reduce(name)

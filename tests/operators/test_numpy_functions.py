@@ -38,6 +38,7 @@ def test_divisors_and_choices(dtype: np.dtype[Any]) -> None:
     assert called("lcm", small, dtype).tolist() == [math.lcm(a, b) for a, b in small]
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("dtype", FLOATS, ids=str)
 def test_functions_of_two_floats(dtype: np.dtype[Any]) -> None:
     a, b = (np.array(side, dtype) for side in zip(*FLOAT_PAIRS, strict=True))
@@ -46,6 +47,7 @@ def test_functions_of_two_floats(dtype: np.dtype[Any]) -> None:
         np.testing.assert_allclose(called(name, FLOAT_PAIRS, dtype), getattr(np, name)(a, b), rtol=1e-6, atol=1e-7)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("dtype", FLOATS, ids=str)
 @pytest.mark.parametrize("name", ["square", "fabs", "deg2rad", "rad2deg", "radians", "degrees", "signbit", "spacing"])
 def test_functions_of_one_float(name: str, dtype: np.dtype[Any]) -> None:

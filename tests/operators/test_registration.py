@@ -185,6 +185,7 @@ def test_operators_with_parameters_are_pickled() -> None:
     assert v.inner(v, again["ring"](1)) == v.inner(v, ring(1))
 
 
+@pytest.mark.costly
 def test_tolerances_are_parameters_of_isclose() -> None:
     v, w = Vector.from_dense([1.0, 100.0]), Vector.from_dense([1.05, 100.5])
     assert v.ewise_mult(w, binary.isclose).to_dict() == {0: False, 1: False}
@@ -199,6 +200,7 @@ def test_tolerances_are_parameters_of_isclose() -> None:
         binary.isclose(-1.0)
 
 
+@pytest.mark.costly
 def test_aggregators_of_aggregators() -> None:
     wide = agg.Aggregator("spread_test", composite=[agg.max, agg.min], finalize=spread, types=[agg.max])
     A = Matrix.from_coo([0, 0, 2], [0, 1, 1], [1, 2, 5], shape=(3, 2))

@@ -10,6 +10,7 @@ import semiring as sr
 from semiring.config import config
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("fusion", [True, False])
 @pytest.mark.parametrize("dtype", ["int8", "float64"])
 def test_comparison_as_accumulator(fusion: bool, dtype: str) -> None:

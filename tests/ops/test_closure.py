@@ -84,6 +84,7 @@ def test_other_semirings_are_not_final() -> None:
     assert sr.ops.closure(x, A, "min_minus").get(2) == -2
 
 
+@pytest.mark.costly
 def test_a_weight_stands_for_every_entry() -> None:
     A = sr.Matrix.from_coo([0, 1, 0], [1, 2, 2], [10.0, 20.0, 5.0], nrows=4, ncols=4)
     start = sr.Vector.from_coo([0], 0, np.int32, size=4)

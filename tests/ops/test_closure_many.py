@@ -129,6 +129,7 @@ def test_distances(k: int, symmetric: bool, direction: str) -> None:
     assert (found.levels.dtype, found.counts.dtype) == (np.int32, np.int64)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("placement", ["device", "pinned", "host"])
 @pytest.mark.parametrize("codec", [None, *CODECS])
 @pytest.mark.parametrize("symmetric", [True, False])

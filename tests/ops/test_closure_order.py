@@ -70,6 +70,7 @@ def test_the_order_changes_nothing(ring: str, start: int, low: float, high: floa
     same(Vector.from_coo([0, 77], [start, start], dtype, size=N), A, getattr(sr.semiring, ring)[dtype])
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     "values",
     [
@@ -137,6 +138,7 @@ def test_a_cycle_that_improves_for_ever() -> None:
     assert 0 <= caught.value.vertex < N
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("dtype", ["uint8", "int64", "float32"])
 @pytest.mark.parametrize("shape", [(1, 3000), (60, 70)])
 def test_distances_of_another_program(shape: tuple[int, int], dtype: str) -> None:

@@ -105,6 +105,7 @@ def test_equal_weights(weight: int) -> None:
     verify(Vector.from_coo([4], [7], size=N), A, sr.semiring.max_min[np.int64], "max_min", weight=np.int64(9))
 
 
+@pytest.mark.costly
 def test_negative_weights() -> None:
     rng = np.random.default_rng(5)
     potential = rng.integers(-20, 20, N)

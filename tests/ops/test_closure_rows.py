@@ -37,6 +37,7 @@ def spec(name: str, k: int, n: int, dtype: np.dtype[Any], density: float, seed: 
     return ClosureRows(starts, by_row, by_column, lookup_semiring(name).typed(dtype, dtype))
 
 
+@pytest.mark.costly
 @FEW
 @given(data=st.data())
 def test_the_cpu_kernel_is_the_specification(data: st.DataObject) -> None:

@@ -129,6 +129,7 @@ def check_build(spec: BuildVector | BuildMatrix | ImportCSR, engine: str) -> Non
         check(spec, engine)
 
 
+@pytest.mark.costly
 @given(size=some_sizes, count=st.integers(0, 80), seed=seeds, dup=dups, iso=st.booleans(), dtype=dtypes, layout=layouts)
 def test_build_vector(
     engine: str, size: int, count: int, seed: int, dup: Any, iso: bool, dtype: Any, layout: Any
@@ -174,6 +175,7 @@ def as_given(a: CSR, rng: np.random.Generator, layout: np.dtype[Any], repeats: b
     return {"indptr": indptr, "indices": indices}
 
 
+@pytest.mark.costly
 @given(data=st.data())
 def test_import_csr(engine: str, data: st.DataObject) -> None:
     nrows, ncols = data.draw(st.tuples(sizes, sizes), label="shape")

@@ -65,6 +65,7 @@ def test_mxm(engine: str, pooled: Semiring, data: st.DataObject) -> None:
     check(Mxm.of(a, b, pooled.typed, mask), engine)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("pooled", MONOIDS)
 @FEW
 @given(data=st.data())
@@ -73,6 +74,7 @@ def test_reduce_rows(engine: str, pooled: Operator, data: st.DataObject) -> None
     check(ReduceRows(data.draw(matrices(nrows, ncols, pooled.operand), label="A"), pooled.typed), engine)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("pooled", MONOIDS)
 @FEW
 @given(data=st.data())

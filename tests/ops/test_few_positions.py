@@ -52,6 +52,7 @@ ELEMENTWISE: dict[str, Callable[..., Any]] = {
 MASKS: dict[str, Callable[[Any], Any]] = {"S": lambda M: M.S, "V": lambda M: M.V, "~S": lambda M: ~M.S}
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", ELEMENTWISE)
 @pytest.mark.parametrize("forms", [("csr", "csr"), ("bitmap", "full")])
 def test_a_mask_of_few_entries_is_the_cost(name: str, forms: tuple[str, str]) -> None:
@@ -97,6 +98,7 @@ def test_vectors_under_a_mask_of_few_entries() -> None:
                 assert compute(u, v, m).isequal(defined(compute, u, v, m), check_dtype=True)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("form", ["full", "bitmap"])
 def test_matrices_are_updated_in_place(form: str) -> None:
     rng = np.random.default_rng(6)
@@ -154,6 +156,7 @@ def test_rows_with_many_entries_become_a_bitmap() -> None:
         assert target.isequal(expected, check_dtype=True)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("ring", ["plus_times", "any_pair", "min_secondi", "plus_firstj"])
 def test_a_product_reads_the_bits_of_a_complemented_mask(ring: str) -> None:
     rng = np.random.default_rng(9)
@@ -166,6 +169,7 @@ def test_a_product_reads_the_bits_of_a_complemented_mask(ring: str) -> None:
         assert made.isequal(A.mxm(B, ring, mask=~M.convert("csr").S).new(), check_dtype=True)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("ring", ["plus_pair", "plus_times", "min_secondi", "plus_firstj"])
 def test_the_transpose_of_a_product_under_a_mask_is_derived_where_that_costs_less(ring: str) -> None:
     dense = sr.random.uniform(300, 1000, seed=3)

@@ -135,6 +135,7 @@ def test_a_grid_from_side_to_side() -> None:
         assert again.side.isequal(found.side)
 
 
+@pytest.mark.costly
 def test_values_that_admit_nothing_and_those_without_end() -> None:
     with sr.use("cpu"):
         A = Matrix.from_coo([0, 0, 0, 1, 2, 3], [1, 2, 3, 4, 4, 4], [np.inf, -5.0, np.nan, 2.5, 9.0, 9.0], shape=(5, 5))

@@ -42,6 +42,7 @@ def test_labels_are_as_the_specification(dtype: Any, label: Any, engine: str, da
     check(LocalMoving(a, labels, mass, 0.125, parts, seed, passes, few, data.draw(st.booleans())), engine)
 
 
+@pytest.mark.costly
 def test_long_rows(engine: str) -> None:
     """Rows of every class of lengths on a GPU, against single votes."""
     if engine == "reference":
@@ -84,6 +85,7 @@ def by_votes(sparse: Any, labels: Any, mass: Any, parts: int, seed: int, passes:
     return current
 
 
+@pytest.mark.costly
 def test_many_rows_with_helpers(engine: str) -> None:
     """Enough rows for several threads: calls repeat exactly, and without masses no row moves at the end."""
     if engine == "reference":

@@ -197,6 +197,7 @@ def _parameters() -> list[Any]:
     ]
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda check: check.__name__[1:])
 @pytest.mark.parametrize(("shape", "wide"), _parameters())
 def test_as_scipy(operation: Any, shape: str, wide: bool, engine: str) -> None:
