@@ -21,8 +21,6 @@ from tests import sampling  # noqa: E402
 pytestmark = pytest.mark.nvrtc
 
 ARCHITECTURES = ("sm_80", "sm_90", "sm_100")
-# Texts of one file that are compiled without --exhaustive.
-MOST_TEXTS = 3
 FOLDER = Path(compile.__file__).parent / "kernels"
 ENTRIES = catalog.entries()
 FILES = sorted({file for file, _ in ENTRIES})
@@ -34,18 +32,16 @@ def texts_of(file: str) -> list[str]:
 
 @pytest.mark.parametrize("file", FILES)
 def test_every_text_compiles(file: str) -> None:
-    """Compile for one architecture in turn, so that every file is compiled for all: one text to machine code, others
-    to PTX.
+    """Compile for every architecture: for one, which the seed determines, to machine code, for the others to PTX.
 
     PTX takes half the time.  Of a file with many texts some are drawn; --exhaustive compiles all to machine code for
     all architectures.
     """
-    texts = texts_of(file)
+    texts = sampling.draw(file, texts_of(file), len(ARCHITECTURES))
     assert texts
-    texts = sampling.draw(file, texts, MOST_TEXTS)
-    for number in range(max(len(texts), len(ARCHITECTURES))):
-        arch = ARCHITECTURES[number % len(ARCHITECTURES)]
-        target = arch if number < len(ARCHITECTURES) else arch.replace("sm", "compute")
+    native = sampling.generator(f"{file} to machine code").integers(len(ARCHITECTURES))
+    for number, arch in enumerate(ARCHITECTURES):
+        target = arch if number == native else arch.replace("sm", "compute")
         assert compile.compile_text(file, texts[number % len(texts)], target)
 
 
