@@ -79,6 +79,7 @@ def test_a_loop_is_one_program(name: str, kind: str) -> None:
                 assert same(found, function(A, **arguments))
 
 
+@pytest.mark.costly
 def test_loops_that_report_no_steps_are_programs() -> None:
     calls: dict[str, Callable[[Matrix], Any]] = {
         "generations": lambda A: algorithms.topological_generations(A.select("triu").select("offdiag").new()),

@@ -83,6 +83,7 @@ def test_is_a_permutation_of_the_same_matrix(name: str, A: Matrix) -> None:
     assert np.array_equal(after, before[np.ix_(found, found)])
 
 
+@pytest.mark.costly
 @by_name
 @given(A=graphs(), data=st.data())
 @settings(max_examples=8)

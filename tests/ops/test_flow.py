@@ -60,6 +60,7 @@ def store(values: Array, present: Array) -> CSR:
     return CSR(Pattern(n, n, indptr, np.nonzero(present)[1].astype(np.int32)), values.dtype, values[present])
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     "dtype", [INT64, *(pytest.param(t, marks=pytest.mark.wide) for t in (BOOL, INT8, FP64))], ids=str
 )

@@ -29,6 +29,7 @@ def masks(m: sr.Matrix) -> dict[str, Any]:
 SAMPLE = sampling.draw("semirings by method", SEMIRINGS, 2)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     "ring", [pytest.param(name, marks=sampling.marks(name, SAMPLE, pytest.mark.wide)) for name in SEMIRINGS]
 )
