@@ -6,7 +6,7 @@
     pytest --ranks 3x1          the same tests on a grid of processes, also under `semiring launch` (`tests.ranks`)
     pytest --seed N             the sample that another run printed
     pytest --exhaustive         every operator, type and test configuration, more drawn calls, more fault trials
-    pytest --exhaustive --part 3/24     the third of 24 parts of what --exhaustive adds or repeats at length
+    pytest --exhaustive --part 3/60     the third of 60 parts of what --exhaustive adds or repeats at length
     pytest --long-faults tests/faults   the fault campaigns in full (hours)
 
 The tour (test_tour.py) runs first, then the semantics (operators, ops), then the rest.
