@@ -77,6 +77,7 @@ def is_switch(name: str, parameter: str) -> bool:
     return "bool" in str(inspect.signature(FUNCTIONS[name]).parameters[parameter].annotation)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(("name", "parameter"), PARAMETERS)
 @pytest.mark.parametrize("structure", ["undirected-loops", "acyclic"])
 def test_any_value(name: str, parameter: str, structure: str) -> None:

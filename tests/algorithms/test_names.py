@@ -234,6 +234,7 @@ def sampled(of: str, population: Any, count: int) -> list[Any]:
     ]
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", sampled("names of results", FUNCTIONS, 16))
 def test_results_do_not_depend_on_the_numbering(name: str) -> None:
     results = 0

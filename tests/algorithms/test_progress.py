@@ -32,6 +32,7 @@ def appender(seen: list[Any]) -> Any:
     return lambda A: lambda done, total: seen.append((done, total))
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", FUNCTIONS_WITH_PROGRESS)
 def test_every_path_reports(name: str) -> None:
     """On the reference engine, where no kernel is compiled: which steps there are does not depend on the engine."""

@@ -31,6 +31,7 @@ by_name = pytest.mark.parametrize(
 )
 
 
+@pytest.mark.costly
 @by_name
 def test_truth(shared_data: Path, name: str) -> None:
     facts, g = TRUTH[name], graph(name, shared_data)

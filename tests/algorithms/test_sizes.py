@@ -98,6 +98,7 @@ def check(name: str, A: Matrix, expected: Any, factor: float = 1.0) -> None:
         np.testing.assert_allclose(np.asarray(values) / factor, wanted, rtol=1e-4, atol=1e-6, err_msg=f"{name}.{key}")
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_the_specification(name: str) -> None:
     with sr.use("reference"):

@@ -86,6 +86,7 @@ def test_outside(engine: str, data: st.DataObject) -> None:
     check(Outside(data.draw(vectors(nrows, FP64)), rows, None), engine)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(("ring", "dtype"), [VALUES, *by_positions(1)])
 @given(data=st.data())
 def test_mxm(engine: str, ring: Any, dtype: Any, data: st.DataObject) -> None:

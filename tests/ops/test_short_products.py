@@ -55,6 +55,7 @@ MASKS = (None, "S", "V", "~S", "~V")
 CASES = list(itertools.product(TARGETS, MASKS, (None, "max", "minus")))
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(("target", "kind", "accum"), CASES)
 def test_a_write_is_its_steps(target: str, kind: str | None, accum: str | None, rng: np.random.Generator) -> None:
     A, flags = matrix(rng), vector(rng, "bitmap", np.int64).apply("mod", right=2)

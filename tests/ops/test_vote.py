@@ -27,6 +27,7 @@ def full(values: Any, dtype: Any) -> Full:
     return Full(made.size, made.dtype, made)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(("dtype", "label"), [(FP64, INT32), (INT8, INT64), (BOOL, INT32)], ids=str)
 @given(data=st.data())
 def test_votes_are_as_the_specification(dtype: Any, label: Any, engine: str, data: st.DataObject) -> None:
