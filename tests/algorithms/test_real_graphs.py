@@ -168,6 +168,7 @@ def test_published_search_and_distances() -> None:
     np.testing.assert_allclose(array(algorithms.sssp(A, source), np.inf), distances, rtol=1e-9)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(("name", "iterations"), [("ldbc", 2), ("ldbc-ranked", 14)])
 def test_published_ranks(name: str, iterations: int) -> None:
     """LDBC Graphalytics: after so many iterations."""

@@ -75,6 +75,7 @@ def weighted(present: Array, low: int, high: int) -> Array:
     return np.random.default_rng(5).integers(low, high + 1, present.shape).astype(np.float64)
 
 
+@pytest.mark.costly
 @graphs
 @pytest.mark.parametrize("damping", [0.85, 0.0, 0.5])
 def test_pagerank(present: Array, damping: float) -> None:

@@ -264,6 +264,7 @@ def test_lagraph_components(shared_data: Path, name: str) -> None:
 RANKED = [key for key in lagraph().get("pagerank_d085_tol1e-4", {}) if not key.startswith("_")]
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("key", RANKED or FILES[:1])
 def test_lagraph_pagerank(shared_data: Path, key: str) -> None:
     name = key.split()[0]

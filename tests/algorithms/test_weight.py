@@ -46,6 +46,7 @@ def test_all_have_one_name_and_one_default() -> None:
             assert parameters["weight"].default is None, name
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", WEIGHTED)
 def test_a_field_is_the_matrix_of_its_values(name: str) -> None:
     A = records("undirected")

@@ -311,6 +311,7 @@ def test_a_warning_is_one_line(tmp_path: Path) -> None:
     assert re.fullmatch(r"semiring: warning: .*four\.txt:1: columns after the weight are ignored, 1 a line; .*", line)
 
 
+@pytest.mark.costly
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no full device")
 @pytest.mark.parametrize("words", [["info"], ["convert", "GRAPH", "-"], ["pagerank", "GRAPH", "--out", "-"]])
 def test_full_output(graph: str, words: list[str]) -> None:

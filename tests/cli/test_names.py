@@ -236,6 +236,7 @@ def test_files_of_the_commands_of_their_own(graphs: list[list[list[str]]], run: 
     assert components == "".join(f"v{row} v{row // 5 * 5}\n" for row in range(7))
 
 
+@pytest.mark.costly
 def test_paths(graphs: list[list[list[str]]], run: Callable[..., str | None], tmp_path: Path) -> None:
     (_, named), ends = graphs[0], ["--source", "v0", "--target", "v4"]
     found = json.loads(run("k-shortest-paths", *named, *ends, "--k", "9", "--json") or "")

@@ -155,6 +155,7 @@ def test_laplacians_of_other_types() -> None:
     same(ours.laplacian(given(single), dtype=np.float64), theirs.laplacian(single, dtype=np.float64))
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("shape", [(12, 12), (9, 20), (20, 9), (5, 0), (0, 5)])
 @pytest.mark.parametrize("density", [0.05, 0.2])
 def test_matchings(shape: tuple[int, int], density: float) -> None:

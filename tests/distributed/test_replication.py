@@ -97,6 +97,7 @@ def test_products(shape: tuple[int, int], share: float) -> None:
                 assert run(shape, program)[0] == []
 
 
+@pytest.mark.costly
 @by_case
 @pytest.mark.parametrize("transposed", [False, True])
 def test_searches(shape: tuple[int, int], share: float, transposed: bool) -> None:
@@ -205,6 +206,7 @@ def test_a_matrix_is_replicated_once_that_has_cost_as_much() -> None:
             assert afterwards <= 16  # counts of entries
 
 
+@pytest.mark.costly
 def test_processes_divide_the_triangles_of_the_order_of_degrees() -> None:
     """Nothing but the graph and the counts is sent, and no process has far more work than another."""
     A = sr.random.kronecker(8, 8, seed=1)

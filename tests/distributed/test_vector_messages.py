@@ -139,6 +139,7 @@ PROGRAMS: dict[str, Callable[[Matrix], Any]] = {
 }
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("form", [pytest.param(form, marks=sampling.marks(form, FORM_SAMPLE)) for form in FORMS])
 def test_results_are_the_same_in_every_form(form: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(3)
@@ -258,6 +259,7 @@ DIRECT: dict[str, Callable[[], Matrix]] = {
 }
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("shape", [(2, 1), (1, 2), (2, 2)], ids=lambda shape: f"{shape[0]}x{shape[1]}")
 @pytest.mark.parametrize("graph", DIRECT)
 def test_searches_by_bits_as_between_gpus(graph: str, shape: tuple[int, int], monkeypatch: pytest.MonkeyPatch) -> None:

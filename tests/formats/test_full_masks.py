@@ -39,6 +39,7 @@ def mask_of(amount: str, rng: np.random.Generator) -> Matrix:
     return Matrix.from_coo(rows, columns, rng.integers(0, 2, rows.size).astype("int8"), shape=there.shape)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(("ring", "rows", "amount"), [pytest.param(*r, marks=sampling.marks(r, SAMPLE)) for r in ROWS])
 def test_masks_and_writes(ring: str, rows: str, amount: str) -> None:
     rng = np.random.default_rng(12)

@@ -252,6 +252,7 @@ def test_the_format_is_kept_by_the_rule_and_by_request(kind: str, tmp_path: Path
         config.set(hyper_switch=2)
 
 
+@pytest.mark.costly
 @pytest.mark.usefixtures("listed_always")
 def test_operators_of_values_and_positions() -> None:
     a, plain = one(), one().convert("csr")

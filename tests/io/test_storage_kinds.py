@@ -88,6 +88,7 @@ def matrices(draw: st.DrawFn) -> Matrix:
     return Matrix.from_csr(indptr.astype(np.int64), columns, values, ncols=ncols)
 
 
+@pytest.mark.costly
 @settings(max_examples=40)
 @given(matrices(), st.sampled_from(CODECS), st.sampled_from(PLACEMENTS), st.booleans())
 def test_round_trips(

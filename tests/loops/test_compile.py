@@ -185,6 +185,7 @@ def test_raise_and_assert_in_a_loop() -> None:
         checked(Vector.from_dense([100]), 99)
 
 
+@pytest.mark.costly
 def test_what_is_not_compiled_is_named() -> None:
     v, listed = Vector.full(3, 4), []
 

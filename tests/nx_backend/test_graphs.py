@@ -99,6 +99,7 @@ def calls() -> Iterator[tuple[str, dict[str, Any]]]:
             yield name, given
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("cached", [False, True], ids=["fresh", "cached"])
 @pytest.mark.parametrize(("name", "given"), [pytest.param(*row, id=f"{row[0]}-{row[1]}") for row in calls()])
 def test_graphs_are_those_of_networkx(name: str, given: dict[str, Any], cached: bool) -> None:

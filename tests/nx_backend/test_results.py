@@ -437,6 +437,7 @@ def test_greedy_colors_in_other_orders(strategy: str) -> None:
             assert list(found) == [0, *(child for _, child in search(G, 0))]
 
 
+@pytest.mark.costly
 def test_dominating_sets() -> None:
     for G in (SPARSE, LOOPS, GRAPHS["parallel"], nx.star_graph(4), nx.empty_graph(1)):
         for start in (None, list(G)[-1]):

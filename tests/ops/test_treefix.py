@@ -45,6 +45,7 @@ def test_sums_are_as_the_specification(monoid: str, dtype: Any, engine: str, dat
     check(Treefix(Full(n, parent.dtype, parent), Full(n, dtype, values), typed, data.draw(st.booleans())), engine)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("long", [False, True])
 def test_definition(long: bool) -> None:
     n = 3000 if long else 500
