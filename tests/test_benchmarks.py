@@ -387,6 +387,7 @@ def test_costs_are_fitted_and_judged() -> None:
     assert direction.slowdown(levels, Costs(0, 1, 0, 2, 8)) > 1
 
 
+@pytest.mark.costly
 def test_large_products_are_verified(device: str, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
     given = ["verify-products", "--device", device, "--entries", "1e5", "--methods", "auto"]
     assert program.main(given) == 0
