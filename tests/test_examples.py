@@ -72,6 +72,7 @@ def run(program: Path, engine: str, *path: Path) -> subprocess.CompletedProcess[
     return subprocess.run(command, capture_output=True, text=True, timeout=240, check=False, env=environment)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
 def test_example_runs(example: Path, engine: str) -> None:
     finished = run(example, engine)
@@ -84,6 +85,7 @@ def marks(page: Path) -> list[pytest.MarkDecorator]:
     return sampling.marks(page, SAMPLE, pytest.mark.wide) if page in ALGORITHMS else []
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     "page",
     [pytest.param(page, marks=marks(page), id=page.stem) for page in PAGES],
