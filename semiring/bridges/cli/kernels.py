@@ -84,11 +84,11 @@ def _row(function: ast.FunctionDef, decorator: ast.Call) -> Row:
 
 @functools.cache
 def _operations() -> dict[str, str]:
-    """Map each spec class to the name of its operation; specs are declared beside the engines' folders."""
+    """Map each spec class to the name of its operation."""
     found = {}
-    for path in files("semiring.engines").iterdir():
-        if path.name.endswith(".py"):
-            for node in ast.parse(path.read_text(encoding="utf-8")).body:
+    for room in ("requests", "programs", "rows"):
+        for source in _sources(files("semiring.engines") / room):
+            for node in ast.parse(source).body:
                 operation = _operation(node)
                 if isinstance(node, ast.ClassDef) and operation is not None:
                     found[node.name] = operation
