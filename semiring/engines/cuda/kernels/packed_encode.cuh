@@ -2,7 +2,7 @@
 
 #pragma once
 
-#include "compressed.cuh"
+#include "encoding.cuh"
 #include "packed.cuh"
 
 constexpr int PACKED_LENGTHS = COLUMN_BITS + 1;  // bit lengths 0 to COLUMN_BITS

@@ -2,7 +2,7 @@
 
 #pragma once
 
-#include "compressed.cuh"
+#include "encoding.cuh"
 #include "tiles.cuh"
 
 constexpr int LONGEST_CODE = sizeof(J) == 4 ? 5 : 9;
