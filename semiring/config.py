@@ -61,6 +61,9 @@ class Config:
         Let kernels fuse mask, accumulator and replace; off, every write is composed step by step.
     cache_dir : str or path
         The folder of compiled kernels.
+    shared_cache : paths
+        Folders of compiled kernels that are read and never written, such as one that the users of a machine share; text
+        separates them as PATH does.
     quiet : bool
         Write nothing to standard error while kernels compile for the first time.
     replicated_share : float
@@ -83,6 +86,7 @@ class Config:
     bitmap_switch: float = 1 / 8
     fusion: bool = True
     cache_dir: Path = field(default_factory=_default_cache)
+    shared_cache: tuple[Path, ...] = ()
     quiet: bool = False
     replicated_share: float = 1 / 4
     collective_timeout: float = 300.0
@@ -207,6 +211,16 @@ def _path(place: str, value: Any) -> Path:
     return Path(value)
 
 
+def _paths(place: str, value: Any) -> tuple[Path, ...]:
+    given = [part for part in value.split(os.pathsep) if part] if isinstance(value, str) else value
+    if isinstance(given, os.PathLike):
+        given = [given]
+    try:
+        return tuple(_path(place, part) for part in given)
+    except TypeError:
+        raise InvalidValue(f"{place} must be paths of folders; got {value!r}") from None
+
+
 _UNITS = {"": 1, "b": 1} | {
     f"{prefix}{ending}": base**power
     for power, prefix in enumerate("kmgt", 1)
@@ -259,6 +273,7 @@ _CHECKS: dict[str, Any] = {
     "bitmap_switch": _share,
     "fusion": _flag,
     "cache_dir": _path,
+    "shared_cache": _paths,
     "quiet": _flag,
     "replicated_share": _share,
     "collective_timeout": _seconds,

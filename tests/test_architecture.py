@@ -26,6 +26,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("optional", "symbolic", "worker_thread"),
     ("devices",),
     ("config",),
+    ("kernel_store",),
     ("dtypes", "record_types"),
     ("operators",),
     ("memory",),
@@ -65,10 +66,10 @@ PRIVATE_IN_BRIDGES: dict[str, tuple[tuple[str, ...], str]] = {
     "semiring.engines.registry": (("cli",), "`semiring info ops` lists the implementations"),
     "semiring.engines.rows.residency": (("plot",), "matrices that are counted in parts"),
     "semiring.formats": (("cli", "plot"), "the names of codecs and placements; matrices that are counted in parts"),
+    "semiring.kernel_store": (("cli",), "`semiring cache`"),
     "semiring.io.networkx_arrays": (("networkx",), "`semiring.io.from_networkx` reads the same dictionaries"),
     "semiring.memory.arrays": (("csgraph", "plot"), "arrays on either device, and counted copies between them"),
     "semiring.optional": (("cli", "graphblas", "networkx", "plot"), "the error for a missing package"),
-    "semiring.warming.cache": (("cli",), "`semiring cache`"),
 }
 # Methods of Matrix and Vector that draw import the public path of the plots when they are called.
 DRAWING_METHODS = {"semiring.facade.display", "semiring.facade.base"}

@@ -112,7 +112,7 @@ print(sr.__file__)
 
 @pytest.mark.costly
 def test_runs_from_a_zip_file(tmp_path: Path) -> None:
-    """A wheel on `sys.path`: modules, kernels, and the cache of the CPU engine, which numba has for files only."""
+    """A wheel on `sys.path`: modules, kernels, and the stored kernels of the CPU engine."""
     archive, package = tmp_path / "semiring.whl", Path(sr.__file__).parent
     with zipfile.ZipFile(archive, "w") as file:
         for path in package.rglob("*"):
@@ -132,4 +132,4 @@ def test_runs_from_a_zip_file(tmp_path: Path) -> None:
     second = run()
     assert second.returncode == 0, second.stderr
     assert "compiling" not in second.stderr
-    assert list((tmp_path / "cache").rglob("*.nbc"))
+    assert list((tmp_path / "cache").rglob("cpu/*.bin"))

@@ -14,7 +14,7 @@ from pathlib import Path
 PACKAGE = Path(__file__).resolve().parent.parent / "semiring"
 CORE = {"operators", "ops", "facade", "formats", "storage", "memory", "engines"}
 # What there is; to become at most 27,000, 19,000, 16,000, 11,500 and 450.
-LIMITS = {"code of the core": 41_710, "other code": 32_200, "docstrings": 25_900, "CUDA": 15_210, "files": 927}
+LIMITS = {"code of the core": 41_060, "other code": 32_530, "docstrings": 25_840, "CUDA": 15_080, "files": 885}
 
 _NO_CODE = {
     tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER,

@@ -1,8 +1,4 @@
-"""Compile kernels before the first call, and manage the folder of compiled kernels.
-
-`warm` runs algorithms on small graphs in separate processes, which store the kernels that they compile in the folder;
-`cache` describes and empties it.
-"""
+"""Compile kernels before the first call: `warm` runs algorithms in separate processes, which store the kernels."""
 
 from __future__ import annotations
 

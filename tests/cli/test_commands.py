@@ -398,7 +398,14 @@ def test_cache(json_output: Run, printed: Run, tmp_path: Path) -> None:
     (tmp_path / "cuda").mkdir()
     (tmp_path / "cuda" / f"{'0a' * 32}.bin").write_bytes(b"0123")
     with sr.config.set(cache_dir=tmp_path):
-        facts = {"kernel_cache": str(tmp_path), "removed": False, "kernels": 1, "files": 1, "bytes": 4}
+        facts = {
+            "kernel_cache": str(tmp_path),
+            "removed": False,
+            "kernels": 1,
+            "files": 1,
+            "bytes": 4,
+            "kernels_in_packs": 0,
+        }
         assert json_output("cache") == facts
         shown = json_output("info")
         assert (shown["kernel_cache_kernels"], shown["kernel_cache_files"], shown["kernel_cache_bytes"]) == (1, 1, 4)

@@ -1,8 +1,9 @@
-"""The compiled kernels on disk: several processes at once, processes that are killed, disks that are full."""
+"""Stored kernels of the CPU engine: which processes and processors they serve, full disks, processes that fork."""
 
 from __future__ import annotations
 
 import os
+import platform
 import signal
 import subprocess
 import sys
@@ -15,79 +16,86 @@ import numpy as np
 import pytest
 from numba.core.compiler_lock import global_compiler_lock
 
-from semiring.engines.cpu import compile as compiling
-from semiring.engines.cpu.compile import _CacheFile, kernel
+from semiring import kernel_store
+from semiring.config import config
+from semiring.engines.cpu.compile import _targets, kernel
+
+PROGRAM = """
+import sys
+sys.path.insert(0, sys.argv[1])
+import numpy as np
+from semiring.engines.shared import compilations
+from semiring.engines.cpu.compile import kernel
+import kernels
+print(*kernel(kernels.scaled)(np.arange(3.0)), compilations.count())
+print(*kernel(kernels.scaled)(np.arange(3)), compilations.count())
+"""
+SCALED = "def scaled(x):\n    return x * {}\n"
 
 
-def cache_file(folder: Path) -> _CacheFile:
-    return _CacheFile(cache_path=str(folder), filename_base="kernel-1.py311", source_stamp="stamp")  # type: ignore[no-untyped-call]
+def run(folder: Path, cache: Path, factor: int, **settings: str) -> list[str]:
+    """Call a kernel for two types in a process of its own; return the results, and how many were compiled before."""
+    folder.mkdir(exist_ok=True)
+    (folder / "kernels.py").write_text(SCALED.format(factor))
+    environment = {**os.environ, "SEMIRING_CACHE_DIR": str(cache), "SEMIRING_QUIET": "1", **settings}
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, str(folder)], env=environment, capture_output=True, text=True, check=True
+    )
+    return done.stdout.split()
 
 
-def test_processes_that_save_at_once_keep_each_others_code(tmp_path: Path) -> None:
-    mine, other = cache_file(tmp_path), cache_file(tmp_path)
-    mine.save("float64", "code for float64")
-    other.save("int64", "code for int64")
-    mine.save("float64", "code for float64")
-    reader = cache_file(tmp_path)
-    assert reader.load("int64") == "code for int64"
-    assert reader.load("float64") == "code for float64"
+@pytest.mark.costly
+def test_a_stored_kernel_serves_any_installation_and_no_other_source(tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    assert run(tmp_path / "one", cache, 2) == ["0.0", "2.0", "4.0", "1", "0", "2", "4", "2"]
+    # In another folder, at another time.
+    assert run(tmp_path / "two", cache, 2) == ["0.0", "2.0", "4.0", "0", "0", "2", "4", "0"]
+    assert run(tmp_path / "one", cache, 3) == ["0.0", "3.0", "6.0", "1", "0", "3", "6", "2"]
+    moved = tmp_path / "moved"
+    cache.rename(moved)
+    shared = {"SEMIRING_SHARED_CACHE": str(moved)}
+    assert run(tmp_path / "one", cache, 3, **shared) == ["0.0", "3.0", "6.0", "0", "0", "3", "6", "0"]
+    assert not (cache / "cpu").exists()
 
 
-def test_a_process_killed_while_it_saves_leaves_no_entry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def killed(old: object, new: object) -> None:
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch:
-        patch.setattr(os, "replace", killed)
-        with pytest.raises(KeyboardInterrupt):
-            cache_file(tmp_path).save("float64", "code")
-    after = cache_file(tmp_path)
-    assert after.load("float64") is None
-    after.save("float64", "code")
-    assert after.load("float64") == "code"
-
-
-def test_code_of_another_version_of_the_source_is_not_loaded(tmp_path: Path) -> None:
-    cache_file(tmp_path).save("float64", "code")
-    changed = _CacheFile(cache_path=str(tmp_path), filename_base="kernel-1.py311", source_stamp="later")  # type: ignore[no-untyped-call]
-    assert changed.load("float64") is None
+@pytest.mark.costly
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="a level of x86-64")
+def test_a_pack_for_a_level_of_processors_serves_this_one(tmp_path: Path) -> None:
+    if "x86-64-v3" not in " ".join(_targets(*_codegen())):
+        pytest.skip("this processor is below x86-64-v3")
+    level, shared = tmp_path / "level", tmp_path / "shared"
+    shared.mkdir()
+    run(tmp_path, level, 2, NUMBA_CPU_NAME="x86-64-v3", NUMBA_CPU_FEATURES="")
+    with config.set(cache_dir=level):
+        kernel_store.write_pack(shared / "x86-64-v3.pack", kernel_store.entries())
+    found = run(tmp_path, tmp_path / "own", 2, SEMIRING_SHARED_CACHE=str(shared))
+    assert found == ["0.0", "2.0", "4.0", "0", "0", "2", "4", "0"]
 
 
-def test_types_of_one_name_do_not_share_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_CacheFile, "_name", lambda self, key: "kernel.nbc")
-    cache_file(tmp_path).save("float64", "code for float64")
-    assert cache_file(tmp_path).load("int64") is None
+def _codegen() -> tuple[str, str, str]:
+    from numba.core.registry import cpu_target
+
+    return cpu_target.target_context.codegen().magic_tuple()  # type: ignore[no-any-return]
 
 
-@pytest.mark.parametrize("content", [b"", b"\x80\x05", b"no pickle at all"])
-def test_a_damaged_file_is_an_entry_that_is_missing(tmp_path: Path, content: bytes) -> None:
-    cache = cache_file(tmp_path)
-    cache.save("float64", "code")
-    (damaged,) = tmp_path.glob("*.nbc")
-    damaged.write_bytes(content)
-    assert cache.load("float64") is None
-    cache.save("float64", "code")
-    assert cache.load("float64") == "code"
-
-
-def test_what_killed_processes_left_is_removed(tmp_path: Path) -> None:
-    old, new = tmp_path / "kernel.nbc.tmp.0123", tmp_path / "kernel.nbc.tmp.4567"
-    for path in (old, new):
-        path.write_bytes(b"half")
-    os.utime(old, (time.time() - 7200,) * 2)
-    cache_file(tmp_path).save("float64", "code")
-    assert not old.exists()
-    assert new.exists()
+def test_processors_use_code_of_the_levels_that_they_have() -> None:
+    every = ",".join(f"+{name}" for name in ("avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe", "sse2"))
+    triple = "x86_64-unknown-linux-gnu"
+    native, level = _targets(triple, "znver4", every)
+    assert (native, level) == (f"{triple} znver4 {every}", "x86_64 linux gnu x86-64-v3")
+    assert _targets(triple, "x86-64-v3", "") == (level,)
+    assert _targets(triple, "nehalem", "+sse2,-avx2,+lzcnt") == (f"{triple} nehalem +sse2,-avx2,+lzcnt",)
+    assert _targets("aarch64-unknown-linux-gnu", "neoverse-v1", "+neon,+sve")[1] == "aarch64 linux gnu generic"
 
 
 def test_a_full_disk_costs_no_call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(self: Any, name: str, data: Any) -> None:
+    def full(self: Any, *given: Any) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(compiling, "_folder", str(tmp_path))
-    monkeypatch.setattr(_CacheFile, "_save_data", full)
-    doubled = kernel(_doubled)
-    assert doubled(np.arange(3.0)).tolist() == [0.0, 2.0, 4.0]
+    monkeypatch.setattr(kernel_store, "_write", full)
+    with config.set(cache_dir=tmp_path):
+        doubled = kernel(_doubled)
+        assert doubled(np.arange(3.0)).tolist() == [0.0, 2.0, 4.0]
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")

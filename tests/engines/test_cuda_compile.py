@@ -166,15 +166,15 @@ def test_error_names_file_and_line(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_damaged_cache_entry_is_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     prologue = specialize.typedefs(A=np.dtype(np.int32), Z=np.dtype(np.int32))
     with config.set(cache_dir=tmp_path):
-        made = compile._cached_binary("cast.cuh", prologue, "sm_90")
+        made = compile._binary("cast.cuh", prologue, "sm_90")
         (entry,) = (tmp_path / "cuda").iterdir()
         whole = entry.read_bytes()
         for damaged in (b"", whole[:-1], whole[:-1] + b"?"):
             entry.write_bytes(damaged)
-            assert compile._cached_binary("cast.cuh", prologue, "sm_90") == made
+            assert compile._binary("cast.cuh", prologue, "sm_90") == made
             assert entry.read_bytes() == whole
         monkeypatch.setattr(compile, "compile_text", pytest.fail)  # from here on the disk cache must serve
-        assert compile._cached_binary("cast.cuh", prologue, "sm_90") == made
+        assert compile._binary("cast.cuh", prologue, "sm_90") == made
 
 
 def test_cache_that_cannot_be_written_is_no_error(tmp_path: Path) -> None:
@@ -182,7 +182,7 @@ def test_cache_that_cannot_be_written_is_no_error(tmp_path: Path) -> None:
     file.touch()
     prologue = specialize.typedefs(A=np.dtype(np.int8), Z=np.dtype(np.int8))
     with config.set(cache_dir=file):
-        assert compile._cached_binary("cast.cuh", prologue, "sm_80")
+        assert compile._binary("cast.cuh", prologue, "sm_80")
 
 
 @pytest.mark.parametrize(

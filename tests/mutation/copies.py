@@ -12,6 +12,8 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
+from semiring.config import config
+
 from .drawing import Mutant
 
 # Hidden folders hold environments and caches; the others are outputs.
@@ -26,8 +28,7 @@ class Copy:
         self.root = folder / "tree"
         self.kernels = folder / "cache"
         self.log = folder / "log.txt"
-        dropped = ("NUMBA_CACHE_DIR", "PYTEST_ADDOPTS")
-        self.environment = {name: value for name, value in os.environ.items() if name not in dropped} | {
+        self.environment = {name: value for name, value in os.environ.items() if name != "PYTEST_ADDOPTS"} | {
             "PYTHONPATH": str(self.root),
             "SEMIRING_CACHE_DIR": str(self.kernels),
             "SEMIRING_TEST_DATA": str(folder),  # no shared graphs, wherever the copy is
@@ -40,35 +41,20 @@ class Copy:
 
     @classmethod
     def of_tree(cls, root: Path, folder: Path, cores: int) -> Copy:
-        """Copy the working tree, and the kernels that the user's cache has for it."""
-        from semiring.engines.cpu import compile as cpu
-
+        """Copy the working tree; the user's compiled kernels serve it too."""
         copy = cls(folder, cores)
         shutil.copytree(root, copy.root, ignore=_LEFT_OUT)
-        if cpu._folder is not None and not os.environ.get("NUMBA_CACHE_DIR"):
-            copy._take_kernels(root, Path(cpu._folder).parent)
+        copy.environment["SEMIRING_SHARED_CACHE"] = str(config.cache_dir)
         return copy
 
     def again(self, folder: Path, cores: int) -> Copy:
-        """Copy this copy, with its compiled modules and kernels."""
+        """Copy this copy, with its compiled modules; its kernels serve both."""
         other = Copy(folder, cores)
         shutil.copytree(self.root, other.root)
-        other._take_kernels(self.root, self.kernels / "cpu")
+        other.environment["SEMIRING_SHARED_CACHE"] = os.pathsep.join(
+            filter(None, [str(self.kernels), self.environment.get("SEMIRING_SHARED_CACHE")])
+        )
         return other
-
-    def _take_kernels(self, root: Path, folder: Path) -> None:
-        """Copy the kernels of the tree at `root`; numba's names of folders contain a digest of the source's path.
-
-        Sources keep their modification time in a copy, by which numba decides whether a kernel is up to date.
-        """
-        from numba.core.caching import UserProvidedCacheLocator
-
-        name = UserProvidedCacheLocator.get_suitable_cache_subpath
-        for package in sorted((root / "semiring").rglob("__init__.py")):
-            relative = package.relative_to(root)
-            for source in folder.glob(f"*/{name(str(package))}"):
-                target = self.kernels / "cpu" / source.parent.name / name(str(self.root / relative))
-                shutil.copytree(source, target)
 
     @contextlib.contextmanager
     def changed(self, mutant: Mutant) -> Iterator[None]:

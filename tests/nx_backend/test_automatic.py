@@ -16,7 +16,7 @@ import pytest
 import semiring as sr
 from semiring.bridges.networkx import automatic, backend
 from semiring.bridges.networkx.registry import FUNCTIONS
-from semiring.warming.cache import clear
+from semiring.kernel_store import clear
 
 
 @pytest.fixture(autouse=True)

@@ -32,7 +32,7 @@ def files_of_the_tree() -> dict[str, str]:
     found = {}
     for package in PACKAGES:
         for path in (ROOT / package).rglob("*"):
-            if path.is_file() and "__pycache__" not in path.parts and path.suffix not in {".pyc", ".nbi", ".nbc"}:
+            if path.is_file() and "__pycache__" not in path.parts and path.suffix not in {".pyc"}:
                 found[path.relative_to(ROOT).as_posix()] = _digest(path.read_bytes())
     return found
 

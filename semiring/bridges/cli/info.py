@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 import semiring as sr
+from semiring import kernel_store
 from semiring.bridges.cli import kernels
 from semiring.bridges.cli.graphs import add_common, add_graph, load, out_degrees, storage_facts
 from semiring.bridges.cli.machine import engine_description, gpu, library, processor, unavailable_reason
 from semiring.bridges.cli.progress import Progress
 from semiring.bridges.cli.report import emit, shown, size, table
 from semiring.config import config, default_device, engine_for
-from semiring.warming import cache
 
 _ENGINES = ("cuda", "cpu", "reference")
 _LIBRARIES = ("numpy", "scipy", "numba", "cupy-cuda12x", "cupy-cuda13x", "matplotlib", "networkx", "zstandard")
@@ -57,9 +57,10 @@ def _installation(as_json: bool, progress: Progress) -> None:
         "cuda": gpu() if reasons["cuda"] is None else f"not available: {reasons['cuda']}",
         "cpu": processor() if reasons["cpu"] is None else f"not available: {reasons['cpu']}",
     }
-    kept = cache.facts()
+    kept = kernel_store.facts()
     facts |= {"kernel_cache": str(kept.folder), "kernel_cache_kernels": kept.kernels, "kernel_cache_files": kept.files}
-    facts |= {"kernel_cache_bytes": kept.bytes if as_json else size(kept.bytes), "quiet": config.quiet}
+    facts |= {"kernel_cache_bytes": kept.bytes if as_json else size(kept.bytes), "kernels_in_packs": kept.packed}
+    facts |= {"quiet": config.quiet}
     if as_json:
         facts["libraries"] = libraries
     else:

@@ -1,50 +1,54 @@
-"""Compilation of kernels with numba: one decorator, one cache on disk, one line on standard error the first time.
+"""Compilation of kernels with numba: one decorator, one store on disk, one line on standard error the first time.
 
 An exception during compilation would leave inconsistent tables in the compiler.  So kernels are compiled on a thread
 of their own (`semiring.worker_thread`): an interrupt propagates immediately, the compiler continues, and the kernel is
 available at the next call.
 
-The name of the cache folder contains a digest of all sources that kernels are compiled from: numba tracks only the file
-of a kernel, and would not detect a change in a function that the kernel calls.  NUMBA_CACHE_DIR is respected if it is
-set; numba's global setting is restored for functions of the user.
+Machine code is kept in `semiring.kernel_store` instead of numba's cache: the key contains a digest of all sources that
+kernels are compiled from (numba tracks only the file of a kernel, and would not detect a change in a function that the
+kernel calls), and neither paths nor times of files, so that a compiled kernel serves any installation.  What is kept is
+the code alone: numba's own files contain its bitcode too, and the annotated source, four fifths of their bytes.
 """
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import hashlib
 import os
+import pickle
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from importlib.resources import files
 from importlib.resources.abc import Traversable
-from pathlib import Path
 from typing import Any
 
+import llvmlite
+import llvmlite.binding
 import numba
 import numpy as np
-from numba.core import event
-from numba.core.caching import CompileResultCacheImpl, IndexDataCacheFile, _CacheLocator
+from numba.core import event, serialize
+from numba.core.caching import _Cache
+from numba.core.compiler import CompileResult
 from numba.core.compiler_lock import global_compiler_lock
 
+from ... import kernel_store
 from ...config import config
 from ...worker_thread import apart
 from ..shared import compilations
 
-_settings: Any = numba.config
-# Without unused wrappers, which are an eighth of the compile time.
-_njit: Any = functools.partial(numba.njit, nogil=True, error_model="numpy", no_cfunc_wrapper=True)
 
-
-def _sources_digest() -> str:
-    digest = hashlib.sha256(f"{numba.__version__} {np.__version__}".encode())
-    engines = files(__package__.rpartition(".")[0])
-    for source in (*_sources(engines / "cpu"), engines / "shared" / "direction.py"):
-        digest.update(source.read_bytes())
-    return digest.hexdigest()[:16]
+@functools.cache
+def _versions() -> str:
+    """Return a digest of the sources that kernels are compiled from, and of what compiles them."""
+    compilers = (sys.implementation.cache_tag, numba.__version__, llvmlite.__version__, np.__version__)
+    digest = hashlib.sha256(repr(compilers).encode())
+    library = files(__package__.partition(".")[0])
+    # Kernels take constants from the formats, and from what engines share.
+    for folder in (library / "engines" / "cpu", library / "engines" / "shared", library / "formats"):
+        for source in _sources(folder):
+            digest.update(source.read_bytes())
+    return digest.hexdigest()
 
 
 def _sources(folder: Traversable) -> Iterator[Traversable]:
@@ -56,62 +60,99 @@ def _sources(folder: Traversable) -> Iterator[Traversable]:
             yield item
 
 
-def _cache_folder() -> str | None:
-    """Return the folder of compiled kernels, or None where it cannot be written (kernels are then not cached)."""
-    if os.environ.get("NUMBA_CACHE_DIR"):
-        return str(_settings.CACHE_DIR)
-    folder = config.cache_dir / "cpu" / _sources_digest()
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError:
+# Processors that packs are compiled for (NUMBA_CPU_NAME), each with the features that a processor must have.
+_LEVELS = {
+    "x86-64-v3": frozenset({"avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe"}),
+    "generic": frozenset({"neon"}),
+}
+
+
+@functools.cache
+def _targets(triple: str, processor: str, features: str) -> tuple[str, ...]:
+    """Return the processors whose code this one executes: itself, and the levels of packs that it has."""
+    system = triple.split("-")
+    found = {name for name in features.split(",") if name.startswith("+")}
+    served = [f"{triple} {processor} {features}"] if processor not in _LEVELS else []
+    for level, needed in _LEVELS.items():
+        if processor == level or {f"+{name}" for name in needed} <= found:
+            served.append(f"{system[0]} {' '.join(system[-2:])} {level}")
+    return tuple(served)
+
+
+@functools.cache
+def _no_bitcode() -> bytes:
+    """Return an empty module: numba reads one with each kernel, to inline it into others, which no kernel is."""
+    return bytes(llvmlite.binding.parse_assembly("").as_bitcode())
+
+
+class _Stored(_Cache):
+    """The compiled forms of one kernel in the store, one for each combination of argument types.
+
+    The key has the types themselves, not their names: a damaged or foreign file cannot serve other types.
+    """
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        code = function.__code__
+        cells = [cell.cell_contents for cell in function.__closure__ or ()]
+        what = function.__module__, function.__qualname__, code.co_code, code.co_consts, code.co_names
+        self._identity = f"{what} {hashlib.sha256(serialize.dumps(cells)).hexdigest()}"
+
+    @property
+    def cache_path(self) -> str:
+        return str(config.cache_dir)
+
+    def enable(self) -> None: ...
+
+    def disable(self) -> None: ...
+
+    def flush(self) -> None: ...
+
+    def _keys(self, signature: Any, codegen: Any) -> list[str]:
+        parts = [_versions(), self._identity, repr(signature)]
+        return [
+            hashlib.sha256("\0".join([*parts, target]).encode()).hexdigest()
+            for target in _targets(*codegen.magic_tuple())
+        ]
+
+    def load_overload(self, signature: Any, target_context: Any) -> Any:
+        """Return the compiled kernel of these types, or None."""
+        target_context.refresh()
+        for key in self._keys(signature, target_context.codegen()):
+            body = kernel_store.load("cpu", key)
+            if body is not None:
+                fields, symbols = pickle.loads(body)
+                target_context.codegen()._engine._defined_symbols.update(symbols)  # numba reads them from bitcode
+                return CompileResult._rebuild(target_context, *fields)
         return None
-    return str(folder) if os.access(folder, os.W_OK) else None
+
+    def save_overload(self, signature: Any, result: Any) -> None:
+        """Store a kernel, unless its code contains addresses of this process."""
+        library, described = result.library, result.fndesc
+        if result.lifted or library.has_dynamic_globals:
+            return
+        library._ensure_finalized()
+        described.typemap = described.calltypes = None
+        code = library.name, "object", (library._get_compiled_object(), _no_bitcode())
+        environments = tuple(result._find_referenced_environments())
+        fields = (
+            *(code, described, result.environment, result.signature, result.objectmode, result.lifted, ""),
+            *(result.reload_init, environments),
+        )
+        symbols = [described.llvm_func_name, described.llvm_cpython_wrapper_name, described.env_name]
+        symbols += [environment.env_name for environment in environments]
+        body = serialize.dumps((fields, symbols))
+        kernel_store.save("cpu", self._keys(signature, result.codegen)[0], body)
 
 
-_folder = _cache_folder()
+# Without unused wrappers, which are an eighth of the compile time.
+_njit: Any = functools.partial(numba.njit, nogil=True, error_model="numpy", no_cfunc_wrapper=True)
 _kernels: set[Any] = set()
-
-
-class _ZippedLocator(_CacheLocator):
-    """The place in the cache of a kernel whose module is in a zip file: numba caches those of files only."""
-
-    def __init__(self, function: Callable[..., Any], path: str, archive: str) -> None:
-        self._line, self._archive = function.__code__.co_firstlineno, archive
-        self._folder: str = os.path.join(_settings.CACHE_DIR, self.get_suitable_cache_subpath(path))
-
-    def get_cache_path(self) -> str:
-        return self._folder
-
-    def get_source_stamp(self) -> tuple[int, int]:
-        """Return the version of the zip file."""
-        facts = os.stat(self._archive)
-        return facts.st_mtime_ns, facts.st_size
-
-    def get_disambiguator(self) -> str:
-        return str(self._line)
-
-    @classmethod
-    def from_function(cls, py_func: Callable[..., Any], py_file: str) -> _ZippedLocator | None:
-        """Return the place of a kernel in the folder that is set, or None unless its module is in a zip file."""
-        archive = getattr(getattr(sys.modules.get(py_func.__module__), "__loader__", None), "archive", None)
-        return cls(py_func, py_file, archive) if archive is not None and _settings.CACHE_DIR else None
-
-
-_locators: Any = CompileResultCacheImpl._locator_classes
-_locators.insert(0, _ZippedLocator)
 
 
 def kernel(function: Callable[..., Any]) -> Any:
     """Decorate a function that Python calls: compiled for each combination of argument types, cached, without GIL."""
-    before = _settings.CACHE_DIR
-    try:
-        if _folder is not None:
-            _settings.CACHE_DIR = _folder
-        made: Any = _njit(cache=_folder is not None)(function)
-    finally:
-        _settings.CACHE_DIR = before
-    if _folder is not None:
-        made._cache._cache_file = _CacheFile.of(made._cache)
+    made: Any = _njit()(function)
+    made._cache = _Stored(function)
     # The dispatcher calls these for new argument types, and for each argument that is neither an array nor a number;
     # the instance attributes override the methods.
     made._compile_for_args = functools.partial(_compile_apart, made)
@@ -166,49 +207,6 @@ def _after_fork() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork)
-
-# Seconds after which an unfinished file of another process counts as abandoned.
-_ABANDONED = 3600.0
-
-
-class _CacheFile(IndexDataCacheFile):
-    """The compiled forms of one kernel on disk: a data file for each combination of types, named by its key.
-
-    numba numbers the data files and keeps an index of them: of processes that compile at the same time, one overwrites
-    the index entries of another, or loads what it has compiled for other types.  Here there is no index.  A file is
-    written under a temporary name and then renamed, so that no process reads a partial file.
-    """
-
-    @classmethod
-    def of(cls, cache: Any) -> _CacheFile:
-        """Return the cache file of a kernel, in the place of numba's own."""
-        locator = cache._impl.locator
-        return cls(cache.cache_path, cache._impl.filename_base, locator.get_source_stamp())
-
-    def save(self, key: Any, data: Any) -> None:
-        """Add an entry; on a full or read-only disk the next process compiles again."""
-        with contextlib.suppress(OSError):
-            self._remove_abandoned()
-            self._save_data(self._name(key), (key, data))
-
-    def load(self, key: Any) -> Any:
-        """Return the entry, or None if there is no readable one."""
-        try:
-            saved, data = self._load_data(self._name(key))
-        except Exception:  # no file, or damaged bytes, which may raise any exception
-            return None
-        return data if saved == key else None
-
-    def _name(self, key: Any) -> str:
-        """Return the name of a data file, from the kernel, the version of its source file, and the types."""
-        digest = hashlib.sha256(repr((self._source_stamp, key)).encode()).hexdigest()[:32]
-        return f"{self._index_name.removesuffix('.nbi')}.{digest}.nbc"
-
-    def _remove_abandoned(self) -> None:
-        """Remove unfinished files of killed processes."""
-        for path in Path(self._cache_path).glob("*.tmp.*"):
-            if time.time() - path.stat().st_mtime > _ABANDONED:
-                path.unlink(missing_ok=True)
 
 
 class _Announcer(event.Listener):

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import copy
 import hashlib
-import importlib.util
-import os
 import sys
 import threading
+import types
 import weakref
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -25,7 +23,6 @@ from ..programs.traced import Number
 from ..recording import note
 from ..registry import implements
 from . import closure_hubs, presence
-from . import compile as compiler
 from .atomics import CONTROL_SIZE
 from .closure_push import SPAN
 from .operands import Array, kernel_array
@@ -265,32 +262,14 @@ _kernels: dict[str, Any] = {}
 
 
 def _kernel(text: str) -> Any:
-    """Return the kernel of a text, from a module that is kept beside the compiled kernels."""
+    """Return the kernel of a text, as the function of a module: numba refers to a compiled function by its module."""
     digest = hashlib.sha256(text.encode()).hexdigest()[:24]
     found = _kernels.get(digest)
-    if found is not None:
-        return found
-    name = f"{__package__}.programs.loop_{digest}"
-    scope: dict[str, Any]
-    if compiler._folder is None:
-        scope = {"__name__": name}
-        exec(compile(text, f"<loop {digest}>", "exec"), scope)
-        found = scope["program"]
-    else:
-        path = Path(compiler._folder) / "programs" / f"loop_{digest}.py"
-        if not path.exists():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            partial = path.with_suffix(f".{os.getpid()}")
-            partial.write_text(text)
-            partial.replace(path)
-        spec = importlib.util.spec_from_file_location(name, path)
-        assert spec is not None
-        assert spec.loader is not None
-        module = importlib.util.module_from_spec(spec)
-        sys.modules[name] = module
-        spec.loader.exec_module(module)
-        found = module.program
-    _kernels[digest] = found
+    if found is None:
+        name = f"{__package__}.programs.loop_{digest}"
+        module = sys.modules[name] = types.ModuleType(name)
+        exec(compile(text, f"<loop {digest}>", "exec"), module.__dict__)
+        found = _kernels[digest] = module.program
     return found
 
 

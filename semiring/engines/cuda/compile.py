@@ -1,10 +1,10 @@
-"""Kernel text to machine code: includes expanded, compiled by NVRTC, cached on disk, loaded on first launch.
+"""Kernel text to machine code: includes expanded, compiled by NVRTC, kept on disk, loaded on first launch.
 
 The compiled text is ``semiring.cuh``, then the generated prologue, then the kernel's file, with every include
 expanded.  A generated prologue that has includes of its own is the whole text (`program_code.py`).  In the name of an
 included file, CODEC and T_CODEC are replaced by the names of the structs that the prologue
-defines them as.  The cache key is a digest of exactly this text, so an edited include changes the key.  Compilation
-needs no GPU.
+defines them as.  The key in `semiring.kernel_store` is a digest of exactly this text, the architecture and the options,
+so an edited include changes the key.  Compilation needs no GPU.
 
 Options.  Subnormal floats are kept (no ``-ftz``), division and square root are rounded correctly, and products
 are contracted into fused multiply-adds, which is NVRTC's default: a sum of products may therefore differ from
@@ -16,15 +16,12 @@ from __future__ import annotations
 import contextlib
 import functools
 import hashlib
-import os
 import re
-import tempfile
 import threading
 from importlib.resources import files
-from pathlib import Path
 from typing import Any
 
-from ...config import config
+from ... import kernel_store
 from ...exceptions import NotSupported, SemiringError
 from ...worker_thread import apart
 from ..shared import compilations
@@ -36,7 +33,6 @@ _INCLUDE = re.compile(r'^#include "([\w/.]+)"\s*$', re.MULTILINE)
 _CODEC = re.compile(r"^typedef struct (\w+) ((?:T_)?CODEC);$", re.MULTILINE)
 _NAMES_CODEC = re.compile(r"^((?:T_)?CODEC)(?=[_.])")
 _OPTIONS = ("--std=c++17", "-default-device")
-_STAMP = b"semiring cuda 1\n"
 
 
 @functools.cache
@@ -140,31 +136,38 @@ def _compiler_version() -> str:
     return str(nvrtc.getVersion())
 
 
-def _cached_binary(file: str, prologue: str, arch: str) -> bytes:
-    """Run `compile_text` through the disk cache.  An entry is a stamp, a digest and code; a damaged one is rebuilt."""
+def _key(file: str, prologue: str, arch: str) -> str:
     key = hashlib.sha256()
-    for part in (module_text(file, prologue), arch, *_OPTIONS, _compiler_version()):
+    for part in (module_text(file, prologue), arch, *_OPTIONS):
         key.update(part.encode() + b"\0")
-    path = Path(config.cache_dir) / "cuda" / f"{key.hexdigest()}.bin"
-    with contextlib.suppress(OSError):
-        kept = path.read_bytes()
-        body = kept[len(_STAMP) + 32 :]
-        if kept.startswith(_STAMP) and hashlib.sha256(body).digest() == kept[len(_STAMP) :][:32]:
-            return body
+    return key.hexdigest()
+
+
+def _compiled(file: str, prologue: str, arch: str) -> bytes:
+    """Compile a text and store its machine code."""
     binary = compile_text(file, prologue, arch)
     compilations.note(file)
-    with contextlib.suppress(OSError):  # if the folder is not writable, the next process compiles again
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".part")
-        try:
-            with os.fdopen(handle, "wb") as out:
-                out.write(_STAMP + hashlib.sha256(binary).digest() + binary)
-            os.replace(temporary, path)
-        except BaseException:
-            with contextlib.suppress(OSError):
-                os.unlink(temporary)
-            raise
+    kernel_store.save("cuda", _key(file, prologue, arch), binary, _compiler_version())
     return binary
+
+
+def _binary(file: str, prologue: str, arch: str) -> bytes:
+    """Return the machine code of a text from the store, else compiled."""
+    found = kernel_store.load("cuda", _key(file, prologue, arch), _compiler_version())
+    return _compiled(file, prologue, arch) if found is None else found
+
+
+def _loaded(file: str, prologue: str, arch: str) -> Any:
+    """Return a text's module, loaded on the current device."""
+    import cupy
+
+    made = cupy.cuda.function.Module()
+    # Outside the main thread an interrupt cannot stop the compiler or a file operation half-way.
+    try:
+        made.load(apart(functools.partial(_binary, file, prologue, arch)))
+    except cupy.cuda.driver.CUDADriverError:  # code of a pack, by a compiler newer than the driver
+        made.load(apart(functools.partial(_compiled, file, prologue, arch)))
+    return made
 
 
 _lock = threading.RLock()
@@ -183,8 +186,5 @@ def module(device: int, file: str, prologue: str) -> Any:
                 arch = f"sm_{cupy.cuda.Device(device).compute_capability}"
                 if int(arch[3:]) < 70:
                     raise NotSupported(f"CUDA devices below compute capability 7.0 are not supported; got {arch}")
-                found = cupy.cuda.function.Module()
-                # Outside the main thread an interrupt cannot stop the compiler or a file operation half-way.
-                found.load(apart(functools.partial(_cached_binary, file, prologue, arch)))
-                _modules[device, file, prologue] = found
+                found = _modules[device, file, prologue] = _loaded(file, prologue, arch)
     return found
