@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,7 +23,9 @@ from queue import SimpleQueue
 from typing import Any
 
 from .. import algorithms as library
+from .. import kernel_store
 from ..config import checked_device, config, default_device, engine_for
+from ..dtypes import lookup
 from ..exceptions import InvalidValue, NotSupported, SemiringError
 
 __all__ = ["WarmReport", "warm"]
@@ -79,20 +81,24 @@ class WarmReport:
         return f"{self.compiled} kernels compiled for {algorithms} on {self.device}, {self.seconds:.1f} s"
 
 
-def warm(*algorithms: str, device: str | None = None, progress: Progress | None = None) -> WarmReport:
+def warm(
+    *algorithms: str, device: str | None = None, types: Sequence[str] | None = None, progress: Progress | None = None
+) -> WarmReport:
     """Compile the kernels that algorithms need, before they are called.
 
     Compiled kernels are stored on disk, and a second call compiles nothing.  The algorithms run in separate processes
-    on small graphs: symmetric and directed ones, of few and of many entries, with one value (as from an edge list)
-    and with values of int64, float64 and float32.  Kernels for other types and for user-defined operators are compiled
-    on first use.
+    on small graphs: symmetric and directed ones, of few and of many entries, with values of the given types.  Kernels
+    for other types and for user-defined operators are compiled on first use.
 
     Parameters
     ----------
-    *algorithms : names of functions in `semiring.algorithms`, or ``"all"``, which takes many minutes; none means
-        searches, distances, components, PageRank and orders of the vertices.
+    *algorithms : names of functions in `semiring.algorithms`, and of the operations mxv, mxm, ewise_add, ewise_mult,
+        transpose, reduce_rowwise, select and apply; or ``"all"``, which takes many minutes.  None means searches,
+        distances, components, PageRank and orders of the vertices.
     device : ``"cpu"`` or ``"cuda"``, by default that of new objects.  Kernels for a GPU are compiled on a machine that
         has it: they depend on its architecture and its size.
+    types : names of the types of values; by default bool (one value for all entries, as from an edge list), int64,
+        float64 and float32.
     progress : called after each algorithm with a description of it and the completed share, from 0 to 1.  By default a
         line on standard error, none if `config.quiet` is set.
 
@@ -103,7 +109,9 @@ def warm(*algorithms: str, device: str | None = None, progress: Progress | None 
     Raises
     ------
     InvalidValue
-        For an algorithm that does not exist; the message gives the closest name.
+        For a function that does not exist; the message gives the closest name.
+    DomainMismatch
+        For a type that does not exist.
     NotSupported
         For a device that is absent, for the reference engine, which compiles nothing, and where the cache folder
         cannot be written.
@@ -122,13 +130,14 @@ def warm(*algorithms: str, device: str | None = None, progress: Progress | None 
     12
     """
     names = _checked_names(algorithms)
+    chosen = _checked_types(types)
     device = default_device() if device is None else checked_device(device)
     if engine_for(device) == "reference":
         raise NotSupported("warm: the reference engine compiles nothing")
-    _check_cache(device)
+    _check_cache()
     started = time.perf_counter()
     report = _print_line if progress is None and not config.quiet else progress
-    workers = [_Worker(device) for _ in range(min(len(names), _cores(), _MOST_PROCESSES[device]))]
+    workers = [_Worker(device, chosen) for _ in range(min(len(names), _cores(), _MOST_PROCESSES[device]))]
     idle: SimpleQueue[_Worker] = SimpleQueue()
     for worker in workers:
         idle.put(worker)
@@ -159,14 +168,15 @@ def warm(*algorithms: str, device: str | None = None, progress: Progress | None 
 class _Worker:
     """A process that runs algorithms (`worker`)."""
 
-    def __init__(self, device: str) -> None:
+    def __init__(self, device: str, types: str = "") -> None:
         # Open for as long as the process.
         self._messages = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115
         # This package, whatever the working folder contains; it may be in a zip file.
         paths = os.pathsep.join(filter(None, [str(_ROOT), os.environ.get("PYTHONPATH")]))
         environment = {"SEMIRING_CACHE_DIR": str(config.cache_dir), "SEMIRING_QUIET": "1", "PYTHONPATH": paths}
         self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "semiring.warming.worker", device], env={**os.environ, **environment},
+            [sys.executable, "-P", "-m", "semiring.warming.worker", device, *filter(None, [types])],
+            env={**os.environ, **environment},
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._messages, text=True,
         )  # fmt: skip
 
@@ -197,8 +207,11 @@ class _Worker:
 
 
 def _checked_names(names: tuple[str, ...]) -> list[str]:
-    """Return the names of the algorithms without repeats; `_USUAL` if none is given, every name for ``"all"``."""
+    """Return the names of the functions without repeats; `_USUAL` if none is given, every name for ``"all"``."""
+    from .worker import OPERATIONS
+
     known = [name for name in library.__all__ if inspect.isfunction(getattr(library, name))]
+    known += OPERATIONS
     if names == ("all",):
         return known
     for name in names:
@@ -209,17 +222,20 @@ def _checked_names(names: tuple[str, ...]) -> list[str]:
     return list(dict.fromkeys(names or _USUAL))
 
 
-def _check_cache(device: str) -> None:
+def _checked_types(types: Sequence[str] | None) -> str:
+    """Return the names of the types, with commas between them; "" if none is given, which means the usual ones."""
+    if types is None:
+        return ""
+    names = [lookup(name).name for name in ([types] if isinstance(types, str) else types)]
+    if not names:
+        raise InvalidValue("warm: types must name at least one type; None means bool, int64, float64 and float32")
+    return ",".join(dict.fromkeys(names))
+
+
+def _check_cache() -> None:
     """Raise NotSupported if compiled kernels cannot be stored."""
-    if device == "cpu" and os.environ.get("NUMBA_CACHE_DIR"):
-        return  # numba's own folder, and its own errors
-    folder = Path(config.cache_dir)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        writable = os.access(folder, os.W_OK)
-    except OSError:
-        writable = False
-    if not writable:
+    if not kernel_store.writable():
+        folder = config.cache_dir
         raise NotSupported(f"warm: the folder of compiled kernels cannot be written: {folder}; set config.cache_dir")
 
 

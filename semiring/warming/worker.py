@@ -1,8 +1,8 @@
 """One process of `warm`: run the requested algorithms, so that their kernels are compiled and stored.
 
-    python -m semiring.warming.worker DEVICE
+    python -m semiring.warming.worker DEVICE TYPE,TYPE...
 
-Reads one algorithm per line, and writes one line of JSON for each: its name, how many kernels were compiled, the
+Reads one function per line, and writes one line of JSON for each: its name, how many kernels were compiled, the
 seconds that it took, or an error.
 """
 
@@ -13,7 +13,7 @@ import inspect
 import json
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -41,14 +41,26 @@ MORE: dict[str, tuple[dict[str, Any], ...]] = {
     "bfs_levels": ({"source": [0, 1]},),
     "connected_components": ({"method": "fastsv"},),
 }
+# Operations of matrices, which are compiled as algorithms are.
+OPERATIONS: dict[str, Callable[[sr.Matrix], Any]] = {
+    "mxv": lambda A: A.mxv(sr.Vector.full(1, A.ncols)),
+    "mxm": lambda A: A.mxm(A),
+    "ewise_add": lambda A: A.ewise_add(A.T, sr.binary.plus),
+    "ewise_mult": lambda A: A.ewise_mult(A.T, sr.binary.times),
+    "transpose": lambda A: A.T.new(),
+    "reduce_rowwise": lambda A: A.reduce_rowwise("plus"),
+    "select": lambda A: A.select("tril"),
+    "apply": lambda A: A.apply(sr.unary.ainv),
+}
+TYPES = ("bool", "int64", "float64", "float32")
 # Entries from which the CPU engine's kernels use threads: 2^13 vertices with 32 entries each on average.
 _SCALE = 13
 
 
-def matrices() -> Iterator[sr.Matrix]:
+def matrices(types: Sequence[str] = TYPES) -> Iterator[sr.Matrix]:
     """Yield graphs that need the same kernels as graphs of users: symmetric or not, of few or of many entries.
 
-    Values are those of Python's and NumPy's defaults (int64, float64), float32, and the one value of an edge list.
+    Values of the type bool are one value for all entries, as from an edge list; those of other types are stored.
     """
     small = np.array([(0, 1), (1, 2), (2, 3), (3, 4), (0, 4)])
     for many, symmetric in ((False, True), (False, False), (True, True), (True, False)):
@@ -57,14 +69,18 @@ def matrices() -> Iterator[sr.Matrix]:
         else:
             edges = np.concatenate([small, small[:, ::-1]]) if symmetric else small
             A = sr.Matrix.from_coo(edges[:, 0], edges[:, 1], True, nrows=5, ncols=5)
-        yield A
         rows, columns, _ = A.to_coo()
-        for dtype in (np.int64, np.float64, np.float32):
+        for dtype in types:
+            if dtype == "bool":
+                yield A
+                continue
             yield sr.Matrix.from_coo(rows, columns, np.ones(A.nvals, dtype), nrows=A.nrows, ncols=A.ncols)
 
 
 def calls(name: str) -> list[Callable[[sr.Matrix], Any]]:
-    """Return the calls of an algorithm that compile all its kernels; none if it accepts more than one matrix."""
+    """Return the calls of a function that compile all its kernels; none if it accepts more than one matrix."""
+    if name in OPERATIONS:
+        return [OPERATIONS[name]]
     algorithm = getattr(sr.algorithms, name)
     if "A" not in inspect.signature(algorithm).parameters:
         return []
@@ -94,10 +110,10 @@ def computed(call: Callable[[sr.Matrix], Any], A: sr.Matrix) -> bool:
     return True
 
 
-def main(device: str) -> None:
+def main(device: str, types: str = ",".join(TYPES)) -> None:
     """Process the lines of standard input until it ends."""
     with sr.use(device):
-        graphs = list(matrices())
+        graphs = list(matrices(types.split(",")))
         compiled = 0  # the kernels that build the graphs count for the first algorithm
         for line in sys.stdin:
             name = line.strip()
@@ -115,4 +131,4 @@ def main(device: str) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(*sys.argv[1:])

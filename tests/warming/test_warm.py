@@ -13,25 +13,21 @@ import numpy as np
 import pytest
 
 import semiring as sr
+from semiring import kernel_store
 from semiring.config import config
-from semiring.exceptions import InvalidValue, NotSupported, SemiringError
-from semiring.warming import ahead, cache, worker
+from semiring.exceptions import DomainMismatch, InvalidValue, NotSupported, SemiringError
+from semiring.warming import ahead, worker
 from tests import sampling
 
 ALGORITHMS = [name for name in sr.algorithms.__all__ if inspect.isfunction(getattr(sr.algorithms, name))]
+FUNCTIONS = [*ALGORITHMS, *worker.OPERATIONS]
 
 
-@pytest.fixture(autouse=True)
-def own_folder(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Compiled kernels go where `config.cache_dir` says."""
-    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
-
-
-SAMPLE = sampling.draw("algorithms to warm", ALGORITHMS, 5)
+SAMPLE = sampling.draw("algorithms to warm", FUNCTIONS, 5)
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=sampling.marks(name, SAMPLE, pytest.mark.wide)) for name in ALGORITHMS]
+    "name", [pytest.param(name, marks=sampling.marks(name, SAMPLE, pytest.mark.wide)) for name in FUNCTIONS]
 )
 def test_every_algorithm_can_be_called(name: str) -> None:
     """Or `worker.ARGUMENTS` lacks one of its parameters."""
@@ -64,7 +60,7 @@ def test_a_call_after_it_compiles_nothing(names: tuple[str, ...], call: str, tmp
     with config.set(cache_dir=tmp_path):
         report = sr.warm(*names, names[0], device="cpu", progress=lambda *a: told.append(a))
         assert list(report.kernels) == list(names)
-        assert report.compiled >= cache.facts().kernels > 0
+        assert report.compiled >= kernel_store.facts().kernels > 0
         algorithms = "1 algorithm" if len(names) == 1 else "2 algorithms"
         assert f"{report.compiled} kernels compiled for {algorithms} on cpu" in str(report)
         assert sorted(share for _, share in told) == [(k + 1) / len(names) for k in range(len(names))]
@@ -89,7 +85,7 @@ def test_a_line_for_each_algorithm_unless_quiet(capfd: pytest.CaptureFixture[str
         "semiring: pagerank: 3 kernels compiled for cpu, 1.5 s (100%)",
     ]
     with config.set(quiet=True):
-        assert list(sr.warm("all", device="cpu").kernels) == ALGORITHMS
+        assert list(sr.warm("all", device="cpu").kernels) == FUNCTIONS
         assert {"bfs_levels", "pagerank", "degree_order"} <= sr.warm(device="cpu").kernels.keys() < set(ALGORITHMS)
     assert capfd.readouterr().err == ""
 
@@ -97,8 +93,8 @@ def test_a_line_for_each_algorithm_unless_quiet(capfd: pytest.CaptureFixture[str
 class Compiled:
     """A process that has compiled three kernels of whatever it is given."""
 
-    def __init__(self, device: str) -> None:
-        self.device = device
+    def __init__(self, device: str, types: str) -> None:
+        self.device, self.types = device, types
 
     def run(self, name: str) -> dict[str, Any]:
         return {"kernels": 3, "seconds": 1.5}
@@ -113,6 +109,32 @@ class Compiled:
 def test_an_unknown_algorithm_is_refused(name: str, hint: str) -> None:
     with pytest.raises(InvalidValue, match=hint):
         sr.warm("pagerank", name, device="cpu")
+
+
+def test_types_are_checked_and_passed_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[Compiled] = []
+
+    class Kept(Compiled):
+        def __init__(self, device: str, types: str) -> None:
+            super().__init__(device, types)
+            made.append(self)
+
+    monkeypatch.setattr(ahead, "_Worker", Kept)
+    with config.set(quiet=True):
+        sr.warm("mxm", device="cpu", types=["float", "FP32", "float64", np.int8])
+        sr.warm("mxm", device="cpu", types="bool")
+        sr.warm("mxm", device="cpu")
+    assert [one.types for one in made] == ["float64,float32,int8", "bool", ""]
+    with pytest.raises(InvalidValue, match="types must name at least one type"):
+        sr.warm("mxm", device="cpu", types=[])
+    with pytest.raises(DomainMismatch, match="float65"):
+        sr.warm("mxm", device="cpu", types=["float65"])
+
+
+def test_graphs_have_the_types_that_are_named() -> None:
+    with sr.use("cpu"):
+        assert {A.dtype.name for A in worker.matrices(["int8", "bool"])} == {"int8", "bool"}
+        assert {A.dtype.name for A in worker.matrices(["float32"])} == {"float32"}
 
 
 def test_devices_that_compile_nothing_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:

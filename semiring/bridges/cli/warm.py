@@ -24,7 +24,11 @@ def add(commands: Any) -> None:
         "algorithms",
         metavar="ALGORITHM",
         nargs="*",
-        help="names in semiring.algorithms, or all (default: searches, components, PageRank, orders)",
+        help="names in semiring.algorithms, operations (mxm, ...), or all (default: searches, components, PageRank, "
+        "orders)",
+    )
+    parser.add_argument(
+        "--types", metavar="TYPE", nargs="+", help="of the values (default: bool, int64, float64 and float32)"
     )
     add_common(parser)
     parser.set_defaults(run=run)
@@ -34,7 +38,7 @@ def run(args: argparse.Namespace) -> int:
     """Compile, and print what was compiled."""
     progress = Progress(False if args.progress is None and config.quiet else args.progress)
     with progress.step("compiling kernels") as step:
-        report = sr.warm(*args.algorithms, progress=step)
+        report = sr.warm(*args.algorithms, types=args.types, progress=step)
     facts: dict[str, Any] = {
         "device": report.device,
         "algorithms": report.kernels if args.json else len(report.kernels),
