@@ -22,7 +22,7 @@ from .machine import ROOT
 
 _TIMEOUT_S = 120
 # Every cache of compiled code: ours, CuPy's, the driver's, numba's.
-_CACHES = {"SEMIRING_CACHE_DIR": "semiring", "CUPY_CACHE_DIR": "cupy", "CUDA_CACHE_PATH": "driver"}
+CACHES = {"SEMIRING_CACHE_DIR": "semiring", "CUPY_CACHE_DIR": "cupy", "CUDA_CACHE_PATH": "driver"}
 
 
 @dataclass(frozen=True)
@@ -67,8 +67,8 @@ def first_calls(A: sr.Matrix, source: int, device: str, runs: int) -> dict[str, 
 def _start(graph: Path, caches: Path, device: str, source: int, indptr: Any, indices: Any) -> FirstCall:
     levels = graph.with_name("levels.npy")
     levels.unlink(missing_ok=True)
-    environment = {name: value for name, value in os.environ.items() if name != "NUMBA_CACHE_DIR"}
-    environment |= {name: str(caches / folder) for name, folder in _CACHES.items()}
+    environment = dict(os.environ)
+    environment |= {name: str(caches / folder) for name, folder in CACHES.items()}
     environment["PYTHONPATH"] = str(ROOT)
     started = time.time()
     done = subprocess.run(

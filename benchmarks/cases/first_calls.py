@@ -1,0 +1,118 @@
+"""The first call of every function, in a new process with empty caches of compiled code: seconds, and kernels compiled.
+
+Timed is the call alone: the package and the engine's libraries are imported before, and the graph is built from arrays.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+
+import semiring as sr
+from semiring.engines import registry
+from semiring.engines.shared import compilations
+from semiring.warming import worker
+
+from ..case import Run
+from ..cold import CACHES
+from ..machine import ROOT
+
+_TIMEOUT_S = 300
+# Seconds of a first call at most, and of the fifteen that are summed.
+_LIMITS = {"cuda": 1.0, "cpu": 1.5}
+_SUM_LIMIT = 8.0
+FIFTEEN = (
+    *("bfs_levels", "pagerank", "sssp", "connected_components", "triangles", "betweenness_centrality", "louvain"),
+    *("jaccard", "clustering", "minimum_spanning_forest", "core_numbers", "mxv", "mxm", "ewise_add", "transpose"),
+)
+OPTIONS = {
+    "only": ((), "functions, by name; default: the fifteen that are summed; all: every one"),
+    "dtype": ("float64", "of the values", ("bool", "int32", "int64", "float32", "float64")),
+    "jobs": (1, "processes at the same time"),
+    "runs": (1, "processes of each function; the median is reported"),
+}
+
+
+def first(name: str, device: str, dtype: str) -> dict[str, float]:
+    """Call a function twice in this process: seconds of the imports and of the calls, and kernels compiled."""
+    with sr.use(device):
+        started = time.perf_counter()
+        registry.load(device)
+        imported = time.perf_counter() - started
+        rng = np.random.default_rng(1)
+        dense = np.triu(rng.random((500, 500)) < 0.03, 1)
+        rows, columns = np.nonzero(dense | dense.T)
+        indptr = np.searchsorted(rows, np.arange(501))
+        values = np.ones(rows.size, dtype) if dtype != "bool" else True
+        A = sr.Matrix.from_csr(indptr, columns.astype(np.int32), values, ncols=500)
+        call = worker.calls(name)[0]
+        seconds, before = [], compilations.count()
+        for _ in range(2):
+            started = time.perf_counter()
+            result = call(A)
+            if hasattr(result, "wait"):
+                result.wait()
+            seconds.append(time.perf_counter() - started)
+    return {
+        "import": imported,
+        "first": seconds[0],
+        "second": seconds[1],
+        "kernels": compilations.count() - before,
+    }
+
+
+def in_new_process(name: str, device: str, dtype: str) -> dict[str, float]:
+    """Return what `first` finds in a process with empty caches."""
+    call = f"json.dumps(first({name!r}, {device!r}, {dtype!r}))"
+    program = f"import json; from benchmarks.cases.first_calls import first; print({call})"
+    with tempfile.TemporaryDirectory() as folder:
+        environment = os.environ | {name: str(Path(folder) / cache) for name, cache in CACHES.items()}
+        environment |= {"PYTHONPATH": str(ROOT), "SEMIRING_QUIET": "1"}
+        done = subprocess.run(
+            [sys.executable, "-c", program],
+            cwd=ROOT, env=environment, capture_output=True, text=True, timeout=_TIMEOUT_S, check=False,
+        )  # fmt: skip
+    if done.returncode != 0:
+        raise RuntimeError(f"{name} failed in a new process:\n{done.stderr}")
+    found: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+def names() -> list[str]:
+    """Return the functions that are called with one matrix."""
+    algorithms = [name for name in sr.algorithms.__all__ if inspect.isfunction(getattr(sr.algorithms, name))]
+    return [*worker.OPERATIONS, *(name for name in algorithms if worker.calls(name))]
+
+
+def main(run: Run) -> None:
+    """Each function, the slowest first, and the sum of the fifteen."""
+    only = run.options.only or FIFTEEN
+    chosen = names() if only == ["all"] else list(only)
+    with ThreadPoolExecutor(run.options.jobs) as pool:
+        found = {
+            name: [pool.submit(in_new_process, name, run.device, run.options.dtype) for _ in range(run.options.runs)]
+            for name in chosen
+        }
+        calls = {
+            name: sorted((job.result() for job in jobs), key=lambda one: one["first"]) for name, jobs in found.items()
+        }
+    middle = {name: runs[len(runs) // 2] for name, runs in calls.items()}
+    for name, call in sorted(middle.items(), key=lambda item: -item[1]["first"]):
+        note = f"{call['kernels']} kernels; second call {1e3 * call['second']:.1f} ms; imports {call['import']:.2f} s"
+        samples = tuple(one["first"] for one in calls[name])
+        run.add(
+            f"first {name}, {run.options.dtype}", "s", call["first"], _LIMITS[run.device], note=note, samples=samples
+        )
+    if set(FIFTEEN) <= middle.keys():
+        total = sum(middle[name]["first"] for name in FIFTEEN)
+        kernels = sum(middle[name]["kernels"] for name in FIFTEEN)
+        run.add("the fifteen functions together", "s", total, _SUM_LIMIT, note=f"{kernels} kernels")
