@@ -242,7 +242,10 @@ def relax_plan(
     file = "closure_relax.cuh"
     pair = _Pair(kernel(file, "relax_cluster", prologue), kernel(file, "relax_grid", prologue))
     pack = arguments(file, "RelaxArguments", A=element, Z=ring.z)
-    return RelaxPlan(pair, pack, kernel(file, "relax_enter", prologue), count_bits_kernel())
+    # A handle of its own: each keeps the kinds of its first arguments, and a search passes addresses for arrays.
+    count = count_bits_kernel()
+    tally = Kernel(count.file, count.entry, count.prologue)
+    return RelaxPlan(pair, pack, kernel(file, "relax_enter", prologue), tally)
 
 
 def order_of(add: TypedMonoid) -> int:
