@@ -165,7 +165,8 @@ def test_a_process_that_fails_is_reported(tmp_path: Path) -> None:
 
 
 def test_an_algorithm_that_raises_is_reported(capfd: pytest.CaptureFixture[str], monkeypatch: Any) -> None:
-    monkeypatch.setattr(worker, "matrices", lambda: iter([sr.Matrix.from_coo([0], [0], np.ones(1), nrows=1, ncols=2)]))
+    A = sr.Matrix.from_coo([0], [0], np.ones(1), nrows=1, ncols=2)
+    monkeypatch.setattr(worker, "matrices", lambda _: iter([A]))
     monkeypatch.setattr(sys, "stdin", ["bfs_levels\n"])
     worker.main("cpu")
     assert '"error": "DimensionMismatch: bfs_levels' in capfd.readouterr().out
