@@ -410,5 +410,5 @@ def test_cache(json_output: Run, printed: Run, tmp_path: Path) -> None:
         shown = json_output("info")
         assert (shown["kernel_cache_kernels"], shown["kernel_cache_files"], shown["kernel_cache_bytes"]) == (1, 1, 4)
         assert shown["quiet"] is False
-        assert "removed       yes" in printed("cache", "--clear")
+        assert "removed           yes" in printed("cache", "--clear")
         assert json_output("cache")["files"] == 0

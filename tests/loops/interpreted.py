@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from semiring.engines.cpu import expression_numba, program_support, tuning
+from semiring.engines.cpu import closure_push, expression_numba, program_support, tuning
 from semiring.engines.shared.direction import Work, prefers_pull
 
 
@@ -19,6 +19,15 @@ def _value_at(values: Any, p: Any) -> Any:
 
 def _trailing_zeros(word: Any) -> int:
     return (int(word) & -int(word)).bit_length() - 1
+
+
+def _put(values: Any, p: Any, value: Any) -> None:
+    if values is not None:
+        values[p] = value
+
+
+def _position(indices: Any, p: Any) -> Any:
+    return np.int64(p) if indices is None else np.int64(indices[p])
 
 
 class _Helpers:
@@ -46,10 +55,12 @@ def kernel(text: str) -> Any:
         "expression_numba": _Helpers,
         "stopped": lambda control: False, "trailing_zeros": _trailing_zeros, "value_at": _value_at, "Work": Work,
         "prefers_pull": prefers_pull, "COSTS": tuning.COSTS, "COUNTED_SHARE": tuning.COUNTED_SHARE,
-        "prefetch": lambda array, index: None, "rolled": lambda index: index,
+        "prefetch": lambda array, index: None, "rolled": lambda index: index, "put": _put, "position": _position,
+        "SPAN": closure_push.SPAN, "_SPARE": closure_push._SPARE, "BLOCK": 3,  # rows in several parts
     }  # fmt: skip
+    for copied in (closure_push.copy_block, closure_push._copy, closure_push._copy_part):
+        _definitions(inspect.getsource(copied.py_func), scope)
     _definitions(inspect.getsource(program_support), scope)
-    scope["BLOCK"] = 3  # rows in several parts
     _definitions(text, scope)
     program = scope["program"]
 
