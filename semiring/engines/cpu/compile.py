@@ -6,8 +6,8 @@ available at the next call.
 
 Machine code is kept in `semiring.kernel_store` instead of numba's cache: the key contains a digest of all sources that
 kernels are compiled from (numba tracks only the file of a kernel, and would not detect a change in a function that the
-kernel calls), and neither paths nor times of files, so that a compiled kernel serves any installation.  What is kept is
-the code alone: numba's own files contain its bitcode too, and the annotated source, four fifths of their bytes.
+kernel calls), and neither paths nor times of files, so that a compiled kernel serves any installation.  The annotated
+source, two fifths of the bytes of numba's own files, is left out.
 """
 
 from __future__ import annotations
@@ -24,7 +24,6 @@ from importlib.resources.abc import Traversable
 from typing import Any
 
 import llvmlite
-import llvmlite.binding
 import numba
 import numpy as np
 from numba.core import event, serialize
@@ -79,12 +78,6 @@ def _targets(triple: str, processor: str, features: str) -> tuple[str, ...]:
     return tuple(served)
 
 
-@functools.cache
-def _no_bitcode() -> bytes:
-    """Return an empty module: numba reads one with each kernel, to inline it into others, which no kernel is."""
-    return bytes(llvmlite.binding.parse_assembly("").as_bitcode())
-
-
 class _Stored(_Cache):
     """The compiled forms of one kernel in the store, one for each combination of argument types.
 
@@ -94,7 +87,8 @@ class _Stored(_Cache):
     def __init__(self, function: Callable[..., Any]) -> None:
         code = function.__code__
         cells = [cell.cell_contents for cell in function.__closure__ or ()]
-        what = function.__module__, function.__qualname__, code.co_code, code.co_consts, code.co_names
+        constants = [getattr(constant, "co_code", constant) for constant in code.co_consts]
+        what = function.__module__, function.__qualname__, code.co_code, constants, code.co_names
         self._identity = f"{what} {hashlib.sha256(serialize.dumps(cells)).hexdigest()}"
 
     @property
@@ -120,9 +114,7 @@ class _Stored(_Cache):
         for key in self._keys(signature, target_context.codegen()):
             body = kernel_store.load("cpu", key)
             if body is not None:
-                fields, symbols = pickle.loads(body)
-                target_context.codegen()._engine._defined_symbols.update(symbols)  # numba reads them from bitcode
-                return CompileResult._rebuild(target_context, *fields)
+                return CompileResult._rebuild(target_context, *pickle.loads(body))
         return None
 
     def save_overload(self, signature: Any, result: Any) -> None:
@@ -130,18 +122,13 @@ class _Stored(_Cache):
         library, described = result.library, result.fndesc
         if result.lifted or library.has_dynamic_globals:
             return
-        library._ensure_finalized()
         described.typemap = described.calltypes = None
-        code = library.name, "object", (library._get_compiled_object(), _no_bitcode())
-        environments = tuple(result._find_referenced_environments())
+        # As numba's own files, but for the annotated source.
         fields = (
-            *(code, described, result.environment, result.signature, result.objectmode, result.lifted, ""),
-            *(result.reload_init, environments),
+            *(library.serialize_using_object_code(), described, result.environment, result.signature),
+            *(result.objectmode, result.lifted, "", result.reload_init, tuple(result._find_referenced_environments())),
         )
-        symbols = [described.llvm_func_name, described.llvm_cpython_wrapper_name, described.env_name]
-        symbols += [environment.env_name for environment in environments]
-        body = serialize.dumps((fields, symbols))
-        kernel_store.save("cpu", self._keys(signature, result.codegen)[0], body)
+        kernel_store.save("cpu", self._keys(signature, result.codegen)[0], serialize.dumps(fields))
 
 
 # Without unused wrappers, which are an eighth of the compile time.
