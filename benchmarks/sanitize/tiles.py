@@ -45,6 +45,13 @@ def _ranked(A: Matrix, call: Callable[[], Any]) -> Any:
     return _tuned(A, call, RANKED_ENTRIES=0, RANKED_PRODUCTS=1, RANKED_SAMPLE=1 << 10, RANKED_SHARE=0)
 
 
+def _covering(A: Matrix) -> Any:
+    """A product with a vector that has entries in those columns alone that have some."""
+    some = A.select("colle", 200)
+    columns = some.reduce_columnwise("plus").convert("bitmap")
+    return _ranked(some, lambda: some.mxv(columns, "plus_times"))
+
+
 def sorts(scale: int) -> None:
     """Sorts of several tiles, whose blocks wait for each other."""
     A = sr.random.kronecker(scale, seed=graphs.SEED, weights="uniform")
@@ -66,6 +73,7 @@ STEPS: dict[str, Callable[[Small], Any]] = {
     "outside, two passes": lambda s: _tuned(s.A, lambda: _assigned(s.A, s.A, [1, 3], [0, 2]), ONE_PASS_BYTES=0),
     "mxv pull ranked": lambda s: _ranked(s.A, lambda: s.A.mxv(s.u, "plus_times")),
     "mxv pull ranked, float": lambda s: _ranked(s.A, lambda: s.A.dup("float64").mxv(s.v, "min_plus")),
+    "mxv pull ranked, bitmap": lambda s: _covering(s.A),
     "scale, ranked": lambda s: _ranked(s.A, lambda: s.A.ewise_mult(s.u, "minus")),
     "vxm pull ranked, flipped": lambda s: _ranked(s.A, lambda: s.u.vxm(s.A.T, "plus_minus")),
     "transpose by radix sort": lambda s: _tuned(s.A, lambda: s.A.apply("plus", right=1).T.dup(), RADIX_ENTRIES=1),

@@ -358,7 +358,7 @@ together:
         else:
             self.touch(self.operands(source), [spare])
         self.point(self.items(source))
-        self.put(f"{self.each(source)}{spare}[i] = {self.value(source, 'i')}; }});")
+        self.store_each(source, spare, self.value(source, "i"))
         rows[goal] = spare
 
     def _move_positions(

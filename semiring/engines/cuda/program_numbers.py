@@ -190,6 +190,13 @@ class Numbers(Text):
         self.barrier()
         self._guard("counted[INVALID] != 0")
 
+    def store_each(self, store: Any, values: str | None, value: str) -> None:
+        """Put a loop that stores a value at each entry i of a store; of what it writes it reads position i alone."""
+        if self.set_of(store) is None:
+            self.put(f"store_each({values}, {self.n(store)}, [&](i64 i) {{ return {value}; }});")
+        else:
+            self.put(f"{self.each(store)}{values}[i] = {value}; }});")
+
     def each(self, store: Any) -> str:
         """Return the beginning of a loop over the entries of a store, as i; it ends with ``});``."""
         found, n = self.set_of(store), self.n(store)

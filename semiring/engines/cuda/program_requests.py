@@ -129,7 +129,7 @@ class Requests(Writes):
         else:
             self.touch(self.operands(a), [values])
         self.point(self.items(a))
-        self.put(f"{self.each(a)}{values}[i] = {self.unary(q.op, q.k, a)}; }});")
+        self.store_each(a, values, self.unary(q.op, q.k, a))
 
     def _ewise(self, q: Any, made: Any, place: Place, test: str = "") -> None:
         """Write the entries of a and b combined; test: of which only those for whose value z it holds."""
@@ -155,7 +155,7 @@ class Requests(Writes):
             choice = both
             if sa is not None or sb is not None:
                 choice = f"{in_b} ? {both} : {left}" if sa is None else f"{in_a} ? {both} : {right}"
-            self.put(f"each_position({n}, [&](i64 i) {{ {values}[i] = {choice}; }});")
+            self.store_each(made, values, choice)
             return
         admitted = self.admits(mask, "i")
         intersects = q.mode == "intersect"
@@ -235,7 +235,9 @@ class Requests(Writes):
         self.point(n)
         store = f"{values}[i] = {self.value(u, 'j')}; " if values else ""
         if target is None:
-            self.put(f"each_position({n}, [&](i64 i) {{ const i64 j = {k}; {store}}});")
+            if values is not None:
+                found = f"const i64 j = {k}; return {self.value(u, 'j')};"
+                self.put(f"store_each({values}, {n}, [&](i64 i) {{ {found} }});")
             return
         counter = self.counter()
         test = f"[&](i64 i) {{ const i64 j = {k}; return {self.has(u, 'j')}; }}"

@@ -74,6 +74,21 @@ template <class F>
 DEVICE void each_position(i64 size, F f) {
     for (i64 i = group_thread(); i < size; i += group_threads()) f(i);
 }
+// to[i] = value(i) for every position below size.  Four values are computed before the first is stored, so that their
+// loads overlap: a store may change what a later load reads, for all that the compiler knows.
+template <class T, class F>
+DEVICE void store_each(T* to, i64 size, F value) {
+    const i64 step = group_threads();
+    i64 i = group_thread();
+    for (; i + 3 * step < size; i += 4 * step) {
+        const T first = value(i), second = value(i + step), third = value(i + 2 * step), fourth = value(i + 3 * step);
+        to[i] = first;
+        to[i + step] = second;
+        to[i + 2 * step] = third;
+        to[i + 3 * step] = fourth;
+    }
+    for (; i < size; i += step) to[i] = value(i);
+}
 DEVICE void clear_words(u32* words, i64 size) {
     for (i64 w = group_thread(); 32 * w < size; w += group_threads()) words[w] = 0;
 }
