@@ -30,6 +30,7 @@ from numba.core import event, serialize
 from numba.core.caching import _Cache
 from numba.core.compiler import CompileResult
 from numba.core.compiler_lock import global_compiler_lock
+from numba.core.runtime.nrt import rtsys
 
 from ... import kernel_store
 from ...config import config
@@ -109,8 +110,12 @@ class _Stored(_Cache):
         ]
 
     def load_overload(self, signature: Any, target_context: Any) -> Any:
-        """Return the compiled kernel of these types, or None."""
-        target_context.refresh()
+        """Return the compiled kernel of these types, or None.
+
+        What only a compilation needs, the implementations of Python's and NumPy's functions, is not loaded: half a
+        second, with SciPy's linear algebra.
+        """
+        rtsys.initialize(target_context)
         for key in self._keys(signature, target_context.codegen()):
             body = kernel_store.load("cpu", key)
             if body is not None:
@@ -143,9 +148,14 @@ def kernel(function: Callable[..., Any]) -> Any:
     # The dispatcher calls these for new argument types, and for each argument that is neither an array nor a number;
     # the instance attributes override the methods.
     made._compile_for_args = functools.partial(_compile_apart, made)
+    made._compilation_chain_init_hook = _load_no_extensions
     made.typeof_pyval = functools.partial(_type_of, made)
     _kernels.add(made)
     return made
+
+
+def _load_no_extensions() -> None:
+    """Do not import the packages that extend numba by types of their own: kernels have arrays and numbers alone."""
 
 
 def _compile_apart(dispatcher: Any, *args: Any) -> Any:
