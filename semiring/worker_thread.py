@@ -126,6 +126,11 @@ def apart_once(key: object, work: Callable[[], T]) -> T:
     return result
 
 
+def processors() -> int:
+    """Return the number of processors that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def _wait_for(job: _Job) -> None:
     """Wait until the job is finished; drop further exceptions, because the first one is about to propagate."""
     while not job.finished:

@@ -27,6 +27,7 @@ from .. import kernel_store
 from ..config import checked_device, config, default_device, engine_for
 from ..dtypes import lookup
 from ..exceptions import InvalidValue, NotSupported, SemiringError
+from ..worker_thread import processors
 
 __all__ = ["WarmReport", "warm"]
 
@@ -93,10 +94,10 @@ def warm(
     Parameters
     ----------
     *algorithms : names of functions in `semiring.algorithms`, and of the operations mxv, mxm, ewise_add, ewise_mult,
-        transpose, reduce_rowwise, select and apply; or ``"all"``, which takes many minutes.  None means searches,
-        distances, components, PageRank and orders of the vertices.
+        transpose, from_coo, kronecker (the generator), reduce_rowwise, select and apply; or ``"all"``, which takes many
+        minutes.  None means searches, distances, components, PageRank and orders of the vertices.
     device : ``"cpu"`` or ``"cuda"``, by default that of new objects.  Kernels for a GPU are compiled on a machine that
-        has it: they depend on its architecture and its size.
+        has it: their code depends on its architecture, and which ones a call needs on its size.
     types : names of the types of values; by default bool (one value for all entries, as from an edge list), int64,
         float64 and float32.
     progress : called after each algorithm with a description of it and the completed share, from 0 to 1.  By default a
@@ -137,7 +138,7 @@ def warm(
     _check_cache()
     started = time.perf_counter()
     report = _print_line if progress is None and not config.quiet else progress
-    workers = [_Worker(device, chosen) for _ in range(min(len(names), _cores(), _MOST_PROCESSES[device]))]
+    workers = [_Worker(device, chosen) for _ in range(min(len(names), processors(), _MOST_PROCESSES[device]))]
     idle: SimpleQueue[_Worker] = SimpleQueue()
     for worker in workers:
         idle.put(worker)
@@ -237,11 +238,6 @@ def _check_cache() -> None:
     if not kernel_store.writable():
         folder = config.cache_dir
         raise NotSupported(f"warm: the folder of compiled kernels cannot be written: {folder}; set config.cache_dir")
-
-
-def _cores() -> int:
-    """Return the number of processors that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _print_line(what: str, share: float) -> None:

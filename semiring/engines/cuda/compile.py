@@ -25,8 +25,10 @@ from ... import kernel_store
 from ...exceptions import NotSupported, SemiringError
 from ...worker_thread import apart
 from ..shared import compilations
+from . import kernel_lists
+from .compile_ahead import together
 
-__all__ = ["compile_text", "module", "module_text"]
+__all__ = ["compile_text", "key_of", "module", "module_text"]
 
 _FOLDER = files(__package__) / "kernels"
 _INCLUDE = re.compile(r'^#include "([\w/.]+)"\s*$', re.MULTILINE)
@@ -136,7 +138,8 @@ def _compiler_version() -> str:
     return str(nvrtc.getVersion())
 
 
-def _key(file: str, prologue: str, arch: str) -> str:
+def key_of(file: str, prologue: str, arch: str) -> str:
+    """Return the key of a text's machine code in the store."""
     key = hashlib.sha256()
     for part in (module_text(file, prologue), arch, *_OPTIONS):
         key.update(part.encode() + b"\0")
@@ -147,24 +150,43 @@ def _compiled(file: str, prologue: str, arch: str) -> bytes:
     """Compile a text and store its machine code."""
     binary = compile_text(file, prologue, arch)
     compilations.note(file)
-    kernel_store.save("cuda", _key(file, prologue, arch), binary, _compiler_version())
+    kernel_store.save("cuda", key_of(file, prologue, arch), binary, _compiler_version())
     return binary
 
 
-def _binary(file: str, prologue: str, arch: str) -> bytes:
-    """Return the machine code of a text from the store, else compiled."""
-    found = kernel_store.load("cuda", _key(file, prologue, arch), _compiler_version())
-    return _compiled(file, prologue, arch) if found is None else found
+def _stored(file: str, prologue: str, arch: str) -> bytes | None:
+    """Return the machine code of a text from the store, for this architecture or the first one of its generation."""
+    for served in _served(arch):
+        found = kernel_store.load("cuda", key_of(file, prologue, served), _compiler_version())
+        if found is not None:
+            return found
+    return None
+
+
+def _served(arch: str) -> list[str]:
+    """Return the architectures whose machine code this one executes: itself, and the first one of its generation."""
+    first = f"{arch[:-1]}0"
+    return [arch] if arch == first else [arch, first]
+
+
+def _binary(file: str, prologue: str, arch: str, function: str | None) -> bytes:
+    """Return the machine code of a text from the store, else compiled, with what else the function is going to need."""
+    found = _stored(file, prologue, arch)
+    if found is not None:
+        return found
+    others = [] if function is None else kernel_lists.following(function, (file, prologue))
+    others = [text for text in others if _stored(*text, arch) is None]
+    return together((file, prologue, arch), [(*text, arch) for text in others], _compiled, function or file)
 
 
 def _loaded(file: str, prologue: str, arch: str) -> Any:
     """Return a text's module, loaded on the current device."""
     import cupy
 
-    made = cupy.cuda.function.Module()
+    made, function = cupy.cuda.function.Module(), kernel_lists.running()
     # Outside the main thread an interrupt cannot stop the compiler or a file operation half-way.
     try:
-        made.load(apart(functools.partial(_binary, file, prologue, arch)))
+        made.load(apart(functools.partial(_binary, file, prologue, arch, function)))
     except cupy.cuda.driver.CUDADriverError:  # code of a pack, by a compiler newer than the driver
         made.load(apart(functools.partial(_compiled, file, prologue, arch)))
     return made
