@@ -5,6 +5,7 @@
     python3 run.py exhaustive     run the tests' exhaustive tier, which takes hours; `exhaustive 3/60` runs one part
     python3 run.py docs           build the documentation into docs/_build
     python3 run.py package        build and check the wheel and the sdist, and try the wheel on every Python found
+    python3 run.py kernels DIR    compile the kernels of all functions, for hours, and build a wheel of them in DIR
 
 The first run creates the virtual environment `.venv` beside this file and installs the packages of the job,
 with the CUDA engine if there is a CUDA driver. Later runs reuse it and need no network. Further
@@ -84,6 +85,8 @@ def extras_of(job: str) -> set[str]:
         return {job}
     if cuda is None and platform.system() == "Linux":
         cuda = "nvrtc"  # no device, but every kernel is still compiled
+    if job == "kernels":
+        return {"package"} | ({cuda} if cuda else set())
     return {"dev"} | ({cuda} if cuda else set())
 
 
@@ -243,9 +246,16 @@ def package(arguments: list[str]) -> int:
     return tool("tests.packaging", *arguments)
 
 
+def kernels(arguments: list[str]) -> int:
+    """Compile kernels for a release, and build the wheel `semiring-kernels`."""
+    return tool("semiring.warming.wheel", *arguments)
+
+
 def main(arguments: list[str]) -> int:
     """Set up for the job named first and run it; return its exit code."""
-    jobs = {"demo": demo, "tests": tests, "exhaustive": exhaustive, "docs": docs, "package": package}
+    jobs = {
+        "demo": demo, "tests": tests, "exhaustive": exhaustive, "docs": docs, "package": package, "kernels": kernels,
+    }  # fmt: skip
     if not arguments or arguments[0] not in jobs:
         help_requested = bool(arguments) and arguments[0] in {"-h", "--help", "help"}
         print(__doc__, file=sys.stdout if help_requested else sys.stderr)

@@ -41,6 +41,12 @@ MORE: dict[str, tuple[dict[str, Any], ...]] = {
     "bfs_levels": ({"source": [0, 1]},),
     "connected_components": ({"method": "fastsv"},),
 }
+
+
+def _generated(dtype: np.dtype[Any]) -> sr.Matrix:
+    return sr.random.kronecker(8, weights="uniform" if dtype.kind != "b" else None, seed=1)
+
+
 # Operations of matrices, which are compiled as algorithms are.
 OPERATIONS: dict[str, Callable[[sr.Matrix], Any]] = {
     "mxv": lambda A: A.mxv(sr.Vector.full(1, A.ncols)),
@@ -48,6 +54,8 @@ OPERATIONS: dict[str, Callable[[sr.Matrix], Any]] = {
     "ewise_add": lambda A: A.ewise_add(A.T, sr.binary.plus),
     "ewise_mult": lambda A: A.ewise_mult(A.T, sr.binary.times),
     "transpose": lambda A: A.T.new(),
+    "from_coo": lambda A: sr.Matrix.from_coo(*A.to_coo(), shape=A.shape),
+    "kronecker": lambda A: _generated(A.dtype),
     "reduce_rowwise": lambda A: A.reduce_rowwise("plus"),
     "select": lambda A: A.select("tril"),
     "apply": lambda A: A.apply(sr.unary.ainv),
@@ -55,9 +63,21 @@ OPERATIONS: dict[str, Callable[[sr.Matrix], Any]] = {
 TYPES = ("bool", "int64", "float64", "float32")
 # Entries from which the CPU engine's kernels use threads: 2^13 vertices with 32 entries each on average.
 _SCALE = 13
+# The same for functions that search from every vertex, or elect one after the other: 2^9 vertices.
+_SMALL_SCALE = 9
+FROM_EVERY_VERTEX = frozenset((
+    *("all_pairs", "average_shortest_path_length", "betweenness_centrality", "closeness_centrality", "diameter"),
+    *("eccentricity", "edge_betweenness_centrality", "global_efficiency", "harmonic_centrality", "radius", "voterank"),
+    "wiener_index",
+))  # fmt: skip
 
 
-def matrices(types: Sequence[str] = TYPES) -> Iterator[sr.Matrix]:
+def scale(name: str) -> int:
+    """Return the binary logarithm of the vertices of the larger graphs that a function is called on."""
+    return _SMALL_SCALE if name in FROM_EVERY_VERTEX else _SCALE
+
+
+def matrices(types: Sequence[str] = TYPES, scale: int = _SCALE) -> Iterator[sr.Matrix]:
     """Yield graphs that need the same kernels as graphs of users: symmetric or not, of few or of many entries.
 
     Values of the type bool are one value for all entries, as from an edge list; those of other types are stored.
@@ -65,7 +85,7 @@ def matrices(types: Sequence[str] = TYPES) -> Iterator[sr.Matrix]:
     small = np.array([(0, 1), (1, 2), (2, 3), (3, 4), (0, 4)])
     for many, symmetric in ((False, True), (False, False), (True, True), (True, False)):
         if many:
-            A = sr.random.rmat(_SCALE, symmetric=symmetric, loops=False)
+            A = sr.random.rmat(scale, symmetric=symmetric, loops=False)
         else:
             edges = np.concatenate([small, small[:, ::-1]]) if symmetric else small
             A = sr.Matrix.from_coo(edges[:, 0], edges[:, 1], True, nrows=5, ncols=5)
@@ -77,20 +97,26 @@ def matrices(types: Sequence[str] = TYPES) -> Iterator[sr.Matrix]:
             yield sr.Matrix.from_coo(rows, columns, np.ones(A.nvals, dtype), nrows=A.nrows, ncols=A.ncols)
 
 
+def names() -> list[str]:
+    """Return the functions that are called with one matrix."""
+    algorithms = [name for name in sr.algorithms.__all__ if inspect.isfunction(getattr(sr.algorithms, name))]
+    return [*OPERATIONS, *(name for name in algorithms if calls(name))]
+
+
 def calls(name: str) -> list[Callable[[sr.Matrix], Any]]:
     """Return the calls of a function that compile all its kernels; none if it accepts more than one matrix."""
     if name in OPERATIONS:
         return [OPERATIONS[name]]
     algorithm = getattr(sr.algorithms, name)
-    if "A" not in inspect.signature(algorithm).parameters:
+    parameters = inspect.signature(algorithm).parameters
+    if "A" not in parameters:
         return []
-    required = [
-        parameter.name
-        for parameter in inspect.signature(algorithm).parameters.values()
-        if parameter.default is parameter.empty and parameter.name != "A"
-    ]
+    required = [at.name for at in parameters.values() if at.default is at.empty and at.name != "A"]
     default = {parameter: ARGUMENTS[parameter] for parameter in required}
-    return [functools.partial(_call, algorithm, {**default, **given}) for given in ({}, *MORE.get(name, ()))]
+    more = list(MORE.get(name, ()))
+    if "weight" in parameters and not parameters["weight"].default:
+        more.append({"weight": True})
+    return [functools.partial(_call, algorithm, {**default, **given}) for given in ({}, *more)]
 
 
 def _call(algorithm: Callable[..., Any], given: dict[str, Any], A: sr.Matrix) -> Any:
@@ -112,8 +138,8 @@ def computed(call: Callable[[sr.Matrix], Any], A: sr.Matrix) -> bool:
 
 def main(device: str, types: str = ",".join(TYPES)) -> None:
     """Process the lines of standard input until it ends."""
+    graphs = functools.cache(lambda scale: list(matrices(types.split(","), scale)))
     with sr.use(device):
-        graphs = list(matrices(types.split(",")))
         compiled = 0  # the kernels that build the graphs count for the first algorithm
         for line in sys.stdin:
             name = line.strip()
@@ -121,8 +147,8 @@ def main(device: str, types: str = ",".join(TYPES)) -> None:
             result: dict[str, Any] = {"name": name}
             try:
                 for call in calls(name):
-                    if not sum(computed(call, A) for A in graphs):
-                        call(graphs[0])  # raises
+                    if not sum(computed(call, A) for A in graphs(scale(name))):
+                        call(graphs(scale(name))[0])  # raises
                 result |= {"seconds": time.perf_counter() - started, "kernels": compilations.count() - compiled}
                 compiled = compilations.count()
             except Exception as error:

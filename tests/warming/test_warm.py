@@ -137,6 +137,13 @@ def test_graphs_have_the_types_that_are_named() -> None:
         assert {A.dtype.name for A in worker.matrices(["float32"])} == {"float32"}
 
 
+def test_functions_from_every_vertex_get_smaller_graphs() -> None:
+    assert set(ALGORITHMS) >= worker.FROM_EVERY_VERTEX
+    with sr.use("cpu"):
+        sizes = {name: max(A.nrows for A in worker.matrices(["bool"], worker.scale(name))) for name in FUNCTIONS[:9]}
+    assert sizes == {name: 1 << (9 if name in worker.FROM_EVERY_VERTEX else 13) for name in FUNCTIONS[:9]}
+
+
 def test_devices_that_compile_nothing_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys.modules["semiring.config"], "_cuda", False)
     with pytest.raises(NotSupported, match="device 'cuda'"):
@@ -166,7 +173,7 @@ def test_a_process_that_fails_is_reported(tmp_path: Path) -> None:
 
 def test_an_algorithm_that_raises_is_reported(capfd: pytest.CaptureFixture[str], monkeypatch: Any) -> None:
     A = sr.Matrix.from_coo([0], [0], np.ones(1), nrows=1, ncols=2)
-    monkeypatch.setattr(worker, "matrices", lambda _: iter([A]))
+    monkeypatch.setattr(worker, "matrices", lambda *_: iter([A]))
     monkeypatch.setattr(sys, "stdin", ["bfs_levels\n"])
     worker.main("cpu")
     assert '"error": "DimensionMismatch: bfs_levels' in capfd.readouterr().out
