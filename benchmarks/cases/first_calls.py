@@ -1,11 +1,12 @@
 """The first call of every function, in a new process with empty caches of compiled code: seconds, and kernels compiled.
 
+With --packed once more where a pack of the kernels is found, as in the package semiring-kernels.
+
 Timed is the call alone: the package and the engine's libraries are imported before, and the graph is built from arrays.
 """
 
 from __future__ import annotations
 
-import inspect
 import json
 import os
 import subprocess
@@ -18,6 +19,8 @@ from pathlib import Path
 import numpy as np
 
 import semiring as sr
+from semiring import kernel_store
+from semiring.config import config
 from semiring.engines import registry
 from semiring.engines.shared import compilations
 from semiring.warming import worker
@@ -39,6 +42,7 @@ OPTIONS = {
     "dtype": ("float64", "of the values", ("bool", "int32", "int64", "float32", "float64")),
     "jobs": (1, "processes at the same time"),
     "runs": (1, "processes of each function; the median is reported"),
+    "packed": (False, "measure with a pack of the kernels too, which is compiled first"),
 }
 
 
@@ -70,13 +74,13 @@ def first(name: str, device: str, dtype: str) -> dict[str, float]:
     }
 
 
-def in_new_process(name: str, device: str, dtype: str) -> dict[str, float]:
-    """Return what `first` finds in a process with empty caches."""
+def in_new_process(name: str, device: str, dtype: str, packs: str = "") -> dict[str, float]:
+    """Return what `first` finds in a process with empty caches; packs: a folder of packs, if there is one."""
     call = f"json.dumps(first({name!r}, {device!r}, {dtype!r}))"
     program = f"import json; from benchmarks.cases.first_calls import first; print({call})"
     with tempfile.TemporaryDirectory() as folder:
         environment = os.environ | {name: str(Path(folder) / cache) for name, cache in CACHES.items()}
-        environment |= {"PYTHONPATH": str(ROOT), "SEMIRING_QUIET": "1"}
+        environment |= {"PYTHONPATH": str(ROOT), "SEMIRING_QUIET": "1", "SEMIRING_SHARED_CACHE": packs}
         done = subprocess.run(
             [sys.executable, "-c", program],
             cwd=ROOT, env=environment, capture_output=True, text=True, timeout=_TIMEOUT_S, check=False,
@@ -87,32 +91,39 @@ def in_new_process(name: str, device: str, dtype: str) -> dict[str, float]:
     return found
 
 
-def names() -> list[str]:
-    """Return the functions that are called with one matrix."""
-    algorithms = [name for name in sr.algorithms.__all__ if inspect.isfunction(getattr(sr.algorithms, name))]
-    return [*worker.OPERATIONS, *(name for name in algorithms if worker.calls(name))]
+def packed(folder: Path, names: list[str], device: str, dtype: str) -> None:
+    """Write a pack of the kernels of functions."""
+    with config.set(cache_dir=folder / "cache"):
+        sr.warm(*names, device=device, types=[dtype])
+        kernel_store.write_pack(folder / "first-calls.pack", kernel_store.entries())
 
 
 def main(run: Run) -> None:
     """Each function, the slowest first, and the sum of the fifteen."""
     only = run.options.only or FIFTEEN
-    chosen = names() if only == ["all"] else list(only)
+    chosen = worker.names() if only == ["all"] else list(only)
+    _measure(run, chosen, "")
+    if run.options.packed:
+        with tempfile.TemporaryDirectory() as folder:
+            packed(Path(folder), chosen, run.device, run.options.dtype)
+            _measure(run, chosen, folder)
+
+
+def _measure(run: Run, chosen: list[str], packs: str) -> None:
     with ThreadPoolExecutor(run.options.jobs) as pool:
-        found = {
-            name: [pool.submit(in_new_process, name, run.device, run.options.dtype) for _ in range(run.options.runs)]
-            for name in chosen
-        }
+        where = run.device, run.options.dtype, packs
+        found = {name: [pool.submit(in_new_process, name, *where) for _ in range(run.options.runs)] for name in chosen}
         calls = {
             name: sorted((job.result() for job in jobs), key=lambda one: one["first"]) for name, jobs in found.items()
         }
+    how = ", from a pack" if packs else ""
     middle = {name: runs[len(runs) // 2] for name, runs in calls.items()}
     for name, call in sorted(middle.items(), key=lambda item: -item[1]["first"]):
         note = f"{call['kernels']} kernels; second call {1e3 * call['second']:.1f} ms; imports {call['import']:.2f} s"
         samples = tuple(one["first"] for one in calls[name])
-        run.add(
-            f"first {name}, {run.options.dtype}", "s", call["first"], _LIMITS[run.device], note=note, samples=samples
-        )
+        what = f"first {name}, {run.options.dtype}{how}"
+        run.add(what, "s", call["first"], _LIMITS[run.device], note=note, samples=samples)
     if set(FIFTEEN) <= middle.keys():
         total = sum(middle[name]["first"] for name in FIFTEEN)
         kernels = sum(middle[name]["kernels"] for name in FIFTEEN)
-        run.add("the fifteen functions together", "s", total, _SUM_LIMIT, note=f"{kernels} kernels")
+        run.add(f"the fifteen functions together{how}", "s", total, _SUM_LIMIT, note=f"{kernels} kernels")
