@@ -43,9 +43,9 @@ def files_of_families(files: Collection[str]) -> Collection[str]:
 
 
 def left_of_costly(items: Iterable[pytest.Item]) -> list[pytest.Item]:
-    """The tests marked ``costly`` that a run of the short tier leaves out: eleven twelfths."""
+    """The tests marked ``costly`` that a run of the short tier leaves out: all but one in 24."""
     costly = sorted((item for item in items if item.get_closest_marker("costly")), key=lambda item: item.nodeid)
-    return draw("costly tests", costly, len(costly) * 11 // 12)
+    return draw("costly tests", costly, len(costly) * 23 // 24)
 
 
 def marks(row: T, sample: Collection[T], mark: pytest.MarkDecorator | None = None) -> list[pytest.MarkDecorator]:

@@ -118,6 +118,7 @@ def test_wrong_distances_are_refused(A: sr.Matrix, change: int) -> None:
         checks.distances(A)(source, wrong)
 
 
+@pytest.mark.costly
 def test_other_algorithms_are_measured(device: str, tmp_path: Path) -> None:
     """Every algorithm on a graph; the page's table by graph has a row for each."""
     run("more", ["--graphs", "kron6", "--sources", "2"], device, tmp_path)

@@ -111,18 +111,18 @@ def test_rows_outside_the_sample_are_left_to_the_exhaustive_tier(monkeypatch: py
     assert all(sampling.marks(row, "bd") for row in rows)  # its parts do not depend on the seed
 
 
-def test_a_twelfth_of_the_costly_tests_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    costly = [item(f"test_{number:02}", "costly") for number in range(36)]
+def test_one_in_24_of_the_costly_tests_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    costly = [item(f"test_{number:02}", "costly") for number in range(48)]
     others = [item("test_other"), item("test_wide", "wide")]
     monkeypatch.setattr(sampling, "seed", 1)
     left = {one.nodeid for one in sampling.left_of_costly(costly + others)}
-    assert len(left) == 33
+    assert len(left) == 46
     assert {one.nodeid for one in sampling.left_of_costly(others + costly[::-1])} == left
     seen: set[str] = set()
-    for number in range(120):
+    for number in range(300):
         monkeypatch.setattr(sampling, "seed", number)
         seen |= {one.nodeid for one in costly} - {one.nodeid for one in sampling.left_of_costly(costly)}
-    assert len(seen) == 36
+    assert len(seen) == 48
     assert sampling.left_of_costly(others) == []
 
 

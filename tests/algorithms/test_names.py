@@ -336,6 +336,7 @@ def assert_same(name: str, parameter: str, given: Any, rows: Any, what: str = ""
     assert not wrong, f"{name}({parameter}={what or given}): {wrong}"
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(("name", "parameter"), sampled("names in arguments", SEVERAL, 5))
 def test_several_names_are_rows(name: str, parameter: str) -> None:
     rows = [5, 0, 3, 1, 6, 2, 4] if parameter == "order" else [5, 0, 3]

@@ -105,6 +105,7 @@ def test_the_specification(name: str) -> None:
         of_every_size(name)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=sampling.marks(name, SAMPLE, pytest.mark.wide)) for name in FUNCTIONS]
 )

@@ -79,6 +79,7 @@ def test_levels_on_any_number_of_threads(direction: str, count: int, monkeypatch
         assert {step.direction for step in result.trace} == {direction}
 
 
+@pytest.mark.costly
 def test_a_long_path_overflows_no_trace() -> None:
     n = 5000
     indptr = np.minimum(np.arange(n + 1), n - 1).astype(np.int32)

@@ -116,6 +116,7 @@ def _watches_races(place: Path) -> bool:
         return False
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("label", ["int", "long long"])
 def test_unions_by_many_threads(label: str, tmp_path: Path) -> None:
     """Every row ends at the least row of its component; and no two threads race, except by relaxed accesses."""

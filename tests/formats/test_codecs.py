@@ -164,6 +164,7 @@ def test_many_threads_work_at_once(codec: Codec, engine: str) -> None:
         check(replace(made, stream=wrong), engine)
 
 
+@pytest.mark.costly
 @codecs
 @pytest.mark.parametrize("ncols", WIDTHS)
 def test_the_last_columns(codec: Codec, engine: str, ncols: int) -> None:

@@ -207,6 +207,7 @@ def test_without_entries(codec: str) -> None:
         assert C.decompress().isequal(A)
 
 
+@pytest.mark.costly
 @codecs
 def test_operations_that_keep_the_structure_keep_the_storage_kind(codec: str) -> None:
     A = matrix()

@@ -109,6 +109,7 @@ def test_products_are_written(accum: str | None, replace: bool) -> None:
             assert write(target.dup(), a, x, c).to("cpu").isequal(expected)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     "ring", ["plus_times", *(pytest.param(s, marks=EXHAUSTIVE) for s in ("min_plus", "any_firsti"))]
 )

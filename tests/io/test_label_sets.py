@@ -239,6 +239,7 @@ def test_rows_columns_and_values_have_labels_of_their_own(tmp_path: Path, name: 
     assert (B.row_labels, B.column_labels, B.value_labels) == (A.row_labels, None, A.value_labels)
 
 
+@pytest.mark.costly
 def test_a_vector_keeps_the_names_of_its_values(tmp_path: Path) -> None:
     parents = sr.algorithms.bfs_parents(Matrix.from_edgelist([("a", "b"), ("b", "c")], relabel=True), "a")
     assert parents.value_labels is not None

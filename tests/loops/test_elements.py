@@ -101,6 +101,7 @@ def outcome(function: Any, *arguments: Any) -> Any:
     ]
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("function", FUNCTIONS)
 @pytest.mark.parametrize("kind", range(len(VECTORS)))
 def test_elements_are_those_of_python(function: Any, kind: int) -> None:

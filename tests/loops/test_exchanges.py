@@ -119,6 +119,7 @@ def outcome(function: Any, v: Vector, w: Vector, n: int) -> Any:
     return repr(shown)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("function", FUNCTIONS)
 def test_exchanges_are_those_of_python(function: Any) -> None:
     for n in (0, 1, 2, 5):

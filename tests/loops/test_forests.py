@@ -59,6 +59,7 @@ def test_spanning_forests_and_votes(device: str) -> None:
     assert user_forests.lengths_from_each(A, [0, 5]).isequal(sr.algorithms.sssp(A, [0, 5]))
 
 
+@pytest.mark.costly
 def test_entries_of_a_mask_are_kept_along_the_shorter_list() -> None:
     """An iteration costs what the mask lists: 20,000 steps over 20,000 positions would take seconds otherwise."""
     n = 20_000

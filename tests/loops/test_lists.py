@@ -121,6 +121,7 @@ VECTORS = [
 ]
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("function", [appended, items])
 def test_lists_are_those_of_python(function: Any) -> None:
     for make in VECTORS:

@@ -159,6 +159,7 @@ def two(A: Matrix, B: Matrix, v: Vector) -> Vector:
     return v
 
 
+@pytest.mark.costly
 def test_two_variables_of_one_matrix_and_of_two(traces: list[int]) -> None:
     compiled = sr.compile(strict=True)(two)
     A, B, C, v = directed(1), directed(2), directed(3), Vector.from_coo([0], 0.0, size=12)

@@ -48,6 +48,7 @@ def graph() -> tuple[Matrix, Any]:
     return A, nx.from_numpy_array(A.to_numpy(fill_value=0))
 
 
+@pytest.mark.costly
 def test_searches_agree_with_networkx(graph: tuple[Matrix, Any]) -> None:
     A, G = graph
     lengths = nx.single_source_shortest_path_length(G, 0)

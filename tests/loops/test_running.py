@@ -86,6 +86,7 @@ def test_a_program_that_has_pulled_reads_hubs_later(device: str) -> None:
         assert closure_hubs.cached(A.store.pattern) == (source > 0)
 
 
+@pytest.mark.costly
 def test_several_threads_execute_products_of_all_entries(device: str, monkeypatch: pytest.MonkeyPatch) -> None:
     if device != "cpu":
         pytest.skip("a property of the CPU engine")
@@ -99,6 +100,7 @@ def test_several_threads_execute_products_of_all_entries(device: str, monkeypatc
         assert levels.plan(A, 0).loops[0].iterations > 0  # type: ignore[attr-defined]
 
 
+@pytest.mark.costly
 def test_a_large_first_iteration_is_executed_by_several_threads(device: str, monkeypatch: pytest.MonkeyPatch) -> None:
     if device != "cpu":
         pytest.skip("a property of the CPU engine")

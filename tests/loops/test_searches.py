@@ -142,6 +142,7 @@ def test_comparisons_are_those_of_python(function: Any, device: str) -> None:
             assert outcome(function, v.dup(), w.dup()) == outcome(compiled, v.dup(), w.dup()), (v, w)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("function", [grouped, removed, summarized])
 def test_groups_and_positions_are_those_of_python(function: Any, device: str) -> None:
     if device == "cuda":

@@ -99,6 +99,7 @@ def test_a_vector_that_is_read_again_is_not_emptied() -> None:
     both(pushed_twice, S, Vector.from_coo([1, 5, 9], [1.0, 2.0, 3.0], size=S.nrows), 3)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("value", [True, np.int8(1), 1.0, 2.0, np.nan])
 @pytest.mark.parametrize("dtype", [np.bool_, np.int8, np.int64, np.float32, np.float64])
 def test_products_with_a_matrix_of_one_value(value: Any, dtype: Any) -> None:

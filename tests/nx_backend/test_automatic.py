@@ -159,6 +159,7 @@ def test_views_pay_for_a_conversion_at_every_call() -> None:
     assert decide("betweenness_centrality", view) is True
 
 
+@pytest.mark.costly
 def test_a_small_graph_does_not_wait_for_the_compiler(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
     monkeypatch.undo()
     monkeypatch.setattr(automatic, "_ran", set())

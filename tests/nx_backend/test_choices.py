@@ -166,6 +166,7 @@ def test_spanning_trees_have_the_least_weight(name: str) -> None:
         assert {frozenset(edge) for edge in trees[0]} == {frozenset(edge) for edge in trees[1]}
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", ["louvain_partitions", "leiden_partitions"])
 def test_levels_end_with_the_communities(name: str) -> None:
     G = path_of_blocks()

@@ -129,6 +129,7 @@ def test_negative_weights(ring: str) -> None:
     same(start, A, getattr(sr.semiring, ring))
 
 
+@pytest.mark.costly
 def test_a_cycle_that_improves_for_ever() -> None:
     A = grid(drawn("int64", 1, 255))
     A[300, 320] = -200

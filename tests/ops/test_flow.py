@@ -93,6 +93,7 @@ def drawn(n: int, degree: int, seed: int, top: int = 20) -> Array:
     return np.where(rng.random((n, n)) < degree / n, rng.integers(0, top, (n, n)), 0)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(("n", "degree"), [(60, 3), (60, 20), (400, 4)])
 @pytest.mark.parametrize("floats", [False, pytest.param(True, marks=pytest.mark.wide)])
 def test_many_supplies_and_demands(n: int, degree: int, floats: bool) -> None:

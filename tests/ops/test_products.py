@@ -31,6 +31,7 @@ def gb() -> Any:
     return graphblas() if importlib.util.find_spec("graphblas") is not None else None
 
 
+@pytest.mark.costly
 @pytest.mark.timeout(900)  # with an empty cache, an exhaustive run compiles the kernels of every write and storage kind
 @pytest.mark.parametrize(
     "ring", [pytest.param(ring, id=str(ring), marks=sampling.marks(ring, SAMPLE)) for ring in RINGS]

@@ -344,6 +344,7 @@ def test_assign(gb: Any, mask: str, accum: str | None, replace: bool) -> None:
         assert_equal(getattr(sides[0], name), getattr(sides[1], name))
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("mask", MASKS)
 def test_assign_to_rows_and_columns(gb: Any, mask: str) -> None:
     """C(m)[i, J] << u: m is as long as row i, and no other row changes; C[i, J](m) << u: m is as long as J."""

@@ -57,6 +57,7 @@ def dense(A: Matrix, **options: bool) -> Array:
     return np.asarray(F.to("cpu").to_dense())
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("induced", [True, False])
 @pytest.mark.parametrize("name", [name for name, present in UNDIRECTED.items() if len(present) <= 30])
 def test_all_sets_of_vertices(name: str, induced: bool) -> None:

@@ -16,6 +16,7 @@ from semiring.exceptions import DimensionMismatch, DomainMismatch, IndexOutOfBou
 WALKS = [algorithms.random_walks, algorithms.node2vec_walks]
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("walk", WALKS)
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("storage", ["plain", "varint"])
