@@ -4,10 +4,11 @@
 #   benchmarks/gpu_check.sh                       tests large memcheck racecheck speed: within thirteen minutes
 #   benchmarks/gpu_check.sh tests=300 more        some stages, with another limit in seconds
 #
-# Stages: tests large products memcheck racecheck synccheck initcheck speed more many, and for compressed graphs and graphs
-# larger than memory: compression larger loading ordering forms. Logs and results go to $OUT (default: out/gpu-check): a
-# log a stage, summary.txt, and the result files. Ends with 1 if a stage failed. Graphs that are read come from $DATA;
-# without it ordering and compression make their own.
+# Stages: tests large products memcheck racecheck synccheck initcheck speed more many; for compressed graphs and graphs
+# larger than memory: compression larger loading ordering forms; record: which kernels calls need, for the package
+# (semiring.warming.record); first: first calls with an empty cache and with a pack. Logs and results go to $OUT (default:
+# out/gpu-check): a log a stage, summary.txt, and the result files. Ends with 1 if a stage failed. Graphs that are read come
+# from $DATA; without it ordering and compression make their own.
 set -u
 cd "$(dirname "$0")/.."
 OUT="${OUT:-out/gpu-check}"
@@ -43,7 +44,7 @@ sanitizer() {
     echo compute-sanitizer
 }
 
-known=" tests large products memcheck racecheck synccheck initcheck speed more many compression larger loading ordering forms "
+known=" tests large products memcheck racecheck synccheck initcheck speed more many compression larger loading ordering forms record first "
 for wanted in ${*:-tests large memcheck racecheck speed}; do
     case $known in
         *" ${wanted%%=*} "*) ;;
@@ -85,6 +86,8 @@ for wanted in ${*:-tests large memcheck racecheck speed}; do
             stage 180 30 "$PYTHON" -m benchmarks verify-large --device cuda --graphs star200000000 --sources 2 \
                 --forms plain varint packed --placements device pinned host --budget "5.8 GB"
             ;;
+        record) stage 330 20 "$PYTHON" -m semiring.warming.record "" 300 "$OUT/kernel_lists.xz" ;;
+        first) stage 240 60 "$PYTHON" -m benchmarks first-calls --device cuda --packed --out "$OUT" ;;
         many) stage 150 60 "$PYTHON" -m benchmarks many-sources --device cuda --out "$OUT" ;;
     esac
 done
