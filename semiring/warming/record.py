@@ -15,21 +15,23 @@ from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import semiring as sr
-from semiring.engines.cuda import kernel_lists
 from semiring.warming import worker
+
+if TYPE_CHECKING:
+    from semiring.engines.cuda.kernel_lists import Text
 
 TYPES = ("bool", "int32", "int64", "float32", "float64")
 
 
 @contextmanager
-def _watched() -> Iterator[dict[kernel_lists.Text, None]]:
+def _watched() -> Iterator[dict[Text, None]]:
     """Yield the texts of the kernels that are used meanwhile, in order."""
     from semiring.engines.cuda.kernel import Kernel
 
-    used: dict[kernel_lists.Text, None] = {}
+    used: dict[Text, None] = {}
     launch, function = Kernel.__call__, Kernel.function
 
     def launched(self: Kernel, grid: int, *arguments: Any, **options: Any) -> None:
@@ -48,9 +50,9 @@ def _watched() -> Iterator[dict[kernel_lists.Text, None]]:
         Kernel.__call__, Kernel.function = launch, function  # type: ignore[method-assign]
 
 
-def recorded(name: str) -> list[list[kernel_lists.Text]]:
+def recorded(name: str) -> list[list[Text]]:
     """Return the lists of a function, each once."""
-    lists: dict[tuple[kernel_lists.Text, ...], None] = {}
+    lists: dict[tuple[Text, ...], None] = {}
     with sr.use("cuda"):
         for call in worker.calls(name):
             # Graphs of their own for each call: what a call derives from a matrix, later ones do not.
@@ -63,11 +65,16 @@ def recorded(name: str) -> list[list[kernel_lists.Text]]:
 
 
 def main(processes: str = "", seconds: str = "", file: str = "") -> None:
-    """Record all functions in several processes, and write the lists of those that end in time, by default here."""
+    """Record all functions in several processes, and write the lists of those that end in time.
+
+    file: by default that of the package.
+    """
+    from semiring.engines.cuda import kernel_lists
+
     count = int(processes) if processes else os.cpu_count() or 1
     pool = ProcessPoolExecutor(count, multiprocessing.get_context("spawn"))
     jobs = {pool.submit(recorded, name): name for name in worker.names()}
-    lists: dict[str, list[list[kernel_lists.Text]]] = {}
+    lists: dict[str, list[list[Text]]] = {}
     try:
         for job in as_completed(jobs, float(seconds) if seconds else None):
             lists[jobs[job]] = job.result()
