@@ -126,9 +126,9 @@ def apart_once(key: object, work: Callable[[], T]) -> T:
     return result
 
 
-def processors() -> int:
-    """Return the number of processors that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+def processors() -> list[int]:
+    """Return the processors on which this process may run."""
+    return sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else list(range(os.cpu_count() or 1))
 
 
 def _wait_for(job: _Job) -> None:

@@ -14,7 +14,8 @@ from pathlib import Path
 
 from ..exceptions import InvalidValue, NotSupported
 from ..optional import installed, missing
-from .process import THREADS, cores_of_this_process, local_rank, threads_of
+from ..worker_thread import processors
+from .process import THREADS, local_rank, threads_of
 
 # Seconds that the launcher has to end its processes after an interrupt.
 _GRACE_S = 10.0
@@ -102,7 +103,7 @@ def launch(count: int, words: Sequence[str]) -> int:
         raise InvalidValue("launch: this process is already one of a launch")
     # Inside an allocation of SLURM the launcher counts the cores of all hosts, and divides the processes among them.
     elsewhere = "SLURM_JOB_ID" in os.environ
-    cores = count if elsewhere else len(cores_of_this_process())
+    cores = count if elsewhere else len(processors())
     with_environment = environment(count, os.environ, root=_is_root(), cores=cores)
     if elsewhere:
         for name in THREADS:

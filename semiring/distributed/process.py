@@ -19,6 +19,8 @@ from collections.abc import MutableMapping, Sequence
 from types import TracebackType
 from typing import Any, NoReturn
 
+from ..worker_thread import processors
+
 # The number of a process among those of its host, and their count: Open MPI; MPICH, Intel MPI and Microsoft MPI;
 # MVAPICH; SLURM's srun, whose count is only known if it is the same on all hosts.
 _LOCAL = (
@@ -58,19 +60,12 @@ def threads_of(cores: int, size: int) -> int:
     return max(1, cores // size)
 
 
-def cores_of_this_process() -> list[int]:
-    """Return the processors on which this process may run."""
-    if hasattr(os, "sched_getaffinity"):
-        return sorted(os.sched_getaffinity(0))
-    return list(range(os.cpu_count() or 1))
-
-
 def choose_cores(environment: MutableMapping[str, str]) -> None:
     """Run on this process's share of the processors, and set the variables of `THREADS` that are not set."""
     local = local_rank(environment)
     if local is None:
         return
-    cores = cores_of_this_process()
+    cores = processors()
     if hasattr(os, "sched_setaffinity"):
         with contextlib.suppress(OSError):
             os.sched_setaffinity(0, share(cores, *local))

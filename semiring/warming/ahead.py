@@ -138,7 +138,7 @@ def warm(
     _check_cache()
     started = time.perf_counter()
     report = _print_line if progress is None and not config.quiet else progress
-    workers = [_Worker(device, chosen) for _ in range(min(len(names), processors(), _MOST_PROCESSES[device]))]
+    workers = [_Worker(device, chosen) for _ in range(min(len(names), len(processors()), _MOST_PROCESSES[device]))]
     idle: SimpleQueue[_Worker] = SimpleQueue()
     for worker in workers:
         idle.put(worker)

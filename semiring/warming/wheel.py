@@ -22,6 +22,7 @@ from pathlib import Path
 import semiring as sr
 from semiring import kernel_store
 from semiring.config import config
+from semiring.warming import worker
 from semiring.warming.record import TYPES
 from semiring.worker_thread import processors
 
@@ -78,7 +79,7 @@ def write_cuda(package: Path, names: Sequence[str], architecture: str) -> Path:
     lists = kernel_lists.texts()
     chosen = lists if list(names) == ["all"] else {name: lists[name] for name in names if name in lists}
     texts = list(dict.fromkeys(text for calls in chosen.values() for call in calls for text in call))
-    with ThreadPoolExecutor(processors()) as pool:
+    with ThreadPoolExecutor(len(processors())) as pool:
         codes = pool.map(lambda text: compile_text(text[0], text[1], architecture), texts)
         pack = package / f"{architecture}.pack"
         kernel_store.write_pack(pack, zip((key_of(*text, architecture) for text in texts), codes, strict=True))
@@ -100,9 +101,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m semiring.warming.wheel", description=__doc__.partition("\n")[0])
     parser.add_argument("folder", type=Path, help="of the project, of its packs, and of the wheel in dist/")
     parser.add_argument("functions", nargs="*", default=["all"], help="as those of `semiring warm`; default: all")
-    parser.add_argument("--types", nargs="+", default=list(TYPES), metavar="TYPE", help="default: %(default)s")
+    parser.add_argument("--types", nargs="+", default=TYPES, metavar="TYPE", help="of CPU kernels; default: five")
     parser.add_argument("--only", choices=("cpu", "cuda"), help="the kernels of one engine")
     options = parser.parse_args(arguments)
+    if unknown := set(options.functions) - {"all", *worker.names()}:
+        parser.error(f"no function is called {', '.join(sorted(unknown))}; `semiring warm` accepts the same names")
     if options.only != "cpu":
         from semiring.engines.cuda import kernel_lists
 

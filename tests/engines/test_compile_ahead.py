@@ -70,22 +70,22 @@ def test_what_all_calls_that_need_a_kernel_need_follows_it(lists: Any) -> None:
 
 def test_the_call_is_the_outermost_function_with_lists(lists: Any) -> None:
     lists({"pagerank": [[A]], "mxv": [[B]]})
-    names = {"running": kernel_lists.running, "__name__": "semiring.somewhere"}
+    names = {"running": kernel_lists.running_function, "__name__": "semiring.somewhere"}
     exec("def mxv(): return running()\ndef pagerank(): return mxv()\ndef other(): return mxv()", names)
     assert names["pagerank"]() == "pagerank"  # type: ignore[operator]
     assert names["other"]() == "mxv"  # type: ignore[operator]
     names["__name__"] = "users"
     assert names["pagerank"]() is None  # type: ignore[operator]
-    assert kernel_lists.running() is None
+    assert kernel_lists.running_function() is None
 
 
 def test_without_lists_nothing_follows(lists: Any) -> None:
     assert kernel_lists.texts() == {}
-    assert kernel_lists.running() is None
+    assert kernel_lists.running_function() is None
 
 
 def test_each_kernel_is_compiled_once_and_others_at_the_same_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compile_ahead, "processors", lambda: 3)
+    monkeypatch.setattr(compile_ahead, "processors", lambda: list(range(3)))
     compiled, both = [], threading.Barrier(2, timeout=20)
 
     def slow(file: str, prologue: str, arch: str) -> bytes:
@@ -94,34 +94,34 @@ def test_each_kernel_is_compiled_once_and_others_at_the_same_time(monkeypatch: p
             both.wait()  # the caller and another thread
         return prologue.encode()
 
-    assert compile_ahead.together(target("a"), [target("b"), target("c")], slow, "mxm") == b"a"
-    assert compile_ahead.together(target("b"), [target("c")], slow, "mxm") == b"b"
-    assert compile_ahead.together(target("c"), [], slow, "mxm") == b"c"
+    assert compile_ahead.compile_together(target("a"), [target("b"), target("c")], slow, "mxm") == b"a"
+    assert compile_ahead.compile_together(target("b"), [target("c")], slow, "mxm") == b"b"
+    assert compile_ahead.compile_together(target("c"), [], slow, "mxm") == b"c"
     assert sorted(compiled) == ["a", "b", "c"]
 
 
 def test_a_kernel_that_does_not_compile_is_reported_by_the_call_that_needs_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compile_ahead, "processors", lambda: 2)
+    monkeypatch.setattr(compile_ahead, "processors", lambda: list(range(2)))
 
     def failing(file: str, prologue: str, arch: str) -> bytes:
         if prologue == "b":
             raise SemiringError("CUDA kernel b")
         return prologue.encode()
 
-    assert compile_ahead.together(target("a"), [target("b")], failing, "mxm") == b"a"
+    assert compile_ahead.compile_together(target("a"), [target("b")], failing, "mxm") == b"a"
     _wait(lambda: not compile_ahead._pending)
     with pytest.raises(SemiringError, match="CUDA kernel b"):
-        compile_ahead.together(target("b"), [], failing, "mxm")
+        compile_ahead.compile_together(target("b"), [], failing, "mxm")
 
 
 def test_an_interrupt_ends_what_is_pending(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compile_ahead, "processors", lambda: 1)  # no thread takes the others
+    monkeypatch.setattr(compile_ahead, "processors", lambda: list(range(1)))  # no thread takes the others
 
     def interrupted(*_: str) -> bytes:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        compile_ahead.together(target("a"), [target("b"), target("c")], interrupted, "mxm")
+        compile_ahead.compile_together(target("a"), [target("b"), target("c")], interrupted, "mxm")
     assert not compile_ahead._pending
 
 
@@ -130,14 +130,14 @@ def test_a_line_where_it_takes_long(
     quiet: bool, patience: float, line: bool, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(compile_ahead, "_PATIENCE", patience)
-    monkeypatch.setattr(compile_ahead, "processors", lambda: 2)
+    monkeypatch.setattr(compile_ahead, "processors", lambda: list(range(2)))
 
     def slow(file: str, prologue: str, arch: str) -> bytes:
         time.sleep(0.3)
         return b""
 
     with config.set(quiet=quiet):
-        compile_ahead.together(target("a"), [target("b")], slow, "pagerank")
+        compile_ahead.compile_together(target("a"), [target("b")], slow, "pagerank")
     told = capfd.readouterr().err
     assert told == ("semiring: compiling 2 CUDA kernels for pagerank (first time only)\n" if line else "")
 
@@ -150,7 +150,7 @@ def test_an_architecture_executes_the_code_of_the_first_of_its_generation() -> N
 
 @pytest.mark.nvrtc
 def test_the_compiler_fills_the_store(lists: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compile_ahead, "processors", lambda: 2)
+    monkeypatch.setattr(compile_ahead, "processors", lambda: list(range(2)))
     kernels = {kernel.file: (kernel.file, kernel.prologue) for kernel in catalog.kernels()}
     chosen = [kernels["covered.cuh"], kernels["degrees.cuh"], kernels["scan.cuh"]]
     lists({"mxm": [chosen]})

@@ -26,7 +26,7 @@ from ...exceptions import NotSupported, SemiringError
 from ...worker_thread import apart
 from ..shared import compilations
 from . import kernel_lists
-from .compile_ahead import together
+from .compile_ahead import compile_together
 
 __all__ = ["compile_text", "key_of", "module", "module_text"]
 
@@ -170,20 +170,20 @@ def _served(arch: str) -> list[str]:
 
 
 def _binary(file: str, prologue: str, arch: str, function: str | None) -> bytes:
-    """Return the machine code of a text from the store, else compiled, with what else the function is going to need."""
+    """Return the machine code of a text from the store, else compiled together with the others that the call needs."""
     found = _stored(file, prologue, arch)
     if found is not None:
         return found
     others = [] if function is None else kernel_lists.following(function, (file, prologue))
     others = [text for text in others if _stored(*text, arch) is None]
-    return together((file, prologue, arch), [(*text, arch) for text in others], _compiled, function or file)
+    return compile_together((file, prologue, arch), [(*text, arch) for text in others], _compiled, function or file)
 
 
 def _loaded(file: str, prologue: str, arch: str) -> Any:
     """Return a text's module, loaded on the current device."""
     import cupy
 
-    made, function = cupy.cuda.function.Module(), kernel_lists.running()
+    made, function = cupy.cuda.function.Module(), kernel_lists.running_function()
     # Outside the main thread an interrupt cannot stop the compiler or a file operation half-way.
     try:
         made.load(apart(functools.partial(_binary, file, prologue, arch, function)))

@@ -14,7 +14,7 @@ from ...config import config
 from ...exceptions import SemiringError
 from ...worker_thread import apart_once, processors
 
-__all__ = ["together"]
+__all__ = ["compile_together"]
 
 # A kernel file, a prologue and an architecture.
 _Target: TypeAlias = tuple[str, str, str]
@@ -28,13 +28,13 @@ _MOST_THREADS = 16
 _PATIENCE = 0.5
 
 
-def together(target: _Target, others: Sequence[_Target], compiled: _Compile, name: str) -> bytes:
+def compile_together(target: _Target, others: Sequence[_Target], compiled: _Compile, name: str) -> bytes:
     """Return ``compiled(*target)``, and begin to compile the others; name: of the call that needs them."""
     waiting = {each for each, _ in _pending}
     others = [each for each in others if each not in _ready and each not in waiting]
     with _progress(name, 1 + len(others)):
         _pending.extend((each, compiled) for each in others)
-        for _ in range(min(len(others), processors() - 1, _MOST_THREADS)):
+        for _ in range(min(len(others), len(processors()) - 1, _MOST_THREADS)):
             threading.Thread(target=_compile_pending, name="semiring: compile", daemon=True).start()
         try:
             return apart_once(target, functools.partial(_taken, target, compiled))

@@ -18,7 +18,7 @@ from importlib.resources import files
 from types import FrameType
 from typing import TypeAlias
 
-__all__ = ["FILE", "Text", "following", "packed", "running", "texts"]
+__all__ = ["FILE", "Text", "following", "packed", "running_function", "texts"]
 
 FILE = "kernel_lists.xz"
 
@@ -54,7 +54,7 @@ def _numbers() -> dict[Text, int]:
     return {text: number for number, text in enumerate(_read()[0])}
 
 
-def running() -> str | None:
+def running_function() -> str | None:
     """Return the outermost function on the stack of the caller that has lists."""
     calls = _read()[1]
     found, frame = None, sys._getframe(1)
