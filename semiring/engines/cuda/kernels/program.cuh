@@ -75,7 +75,7 @@ DEVICE void each_position(i64 size, F f) {
     for (i64 i = group_thread(); i < size; i += group_threads()) f(i);
 }
 // to[i] = value(i) for every position below size.  Four values are computed before the first is stored, so that their
-// loads overlap: a store may change what a later load reads, for all that the compiler knows.
+// loads overlap: the compiler cannot move a load above a store that may write to the same address.
 template <class T, class F>
 DEVICE void store_each(T* to, i64 size, F value) {
     const i64 step = group_threads();
