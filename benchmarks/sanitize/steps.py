@@ -260,6 +260,8 @@ STEPS: dict[str, Callable[[Small], Any]] = {
     "update, where a bitmap has bits": lambda s: _updated(s.p, s.v, mask=_few().convert("bitmap").S),
     "update, where the mask lists": lambda s: _updated(s.p, s.u, mask=_few().S),
     "update, by values of the mask": lambda s: _updated(s.p, s.v, mask=_few().V),
+    "compared": lambda s: Vector.from_dense([s.A.isequal(s.A.dup()), s.f.isclose(s.f * 1.5), s.f.isequal(s.u)]),
+    "to an array": lambda s: Vector.from_dense(s.q.to_dense(fill_value=0)),
     "scatter, repeated": lambda s: _assigned(s.u, TWICE, s.v[:6].dup(), accum="min"),
     "scatter, floats in order": lambda s: _assigned(s.f, TWICE, s.f[:6].dup(), accum="plus"),
     "scatter, not associative": lambda s: _assigned(s.f, TWICE, s.f[:6].dup(), accum="minus"),

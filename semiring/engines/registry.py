@@ -25,6 +25,7 @@ from ..devices import Device
 from ..exceptions import NotSupported
 from ..formats import CODECS, FORMATS, PLACEMENTS, BitmapPattern, HyperPattern, StorageKind
 from ..memory.allocation import is_shortage, out_of_memory
+from ..memory.arrays import CudaFunctions
 from ..worker_thread import apart_once
 from . import recording
 from .programs import traced
@@ -240,6 +241,14 @@ def load(engine: str) -> None:
         # A library whose import is interrupted does not recover.
         apart_once(_MODULES[engine], functools.partial(importlib.import_module, _MODULES[engine]))
         _loaded.add(engine)
+
+
+def _cuda_functions() -> ModuleType:
+    load("cuda")
+    return importlib.import_module(f"{_MODULES['cuda']}.arrays")
+
+
+CudaFunctions.load = _cuda_functions
 
 
 def find(spec: Spec, engine: str) -> Implementation | None:

@@ -14,7 +14,7 @@ from ..dtypes import FC32, FC64, FP32, FP64, is_record
 from ..exceptions import DomainMismatch, InvalidType, InvalidValue
 from ..formats import dense_values, device_of
 from ..memory.allocation import allocating, require
-from ..memory.arrays import read_only, to_device, to_host
+from ..memory.arrays import as_type, read_only, to_device, to_host
 from ..ops.apply import scalar_dtype
 from ..ops.cast import cast_store
 from ..record_types import inner, of_value, of_values, shown
@@ -192,7 +192,7 @@ def exported_indices(operation: str, indices: Any, size: int, index_dtype: Any) 
     device = device_of(indices)
     require(operation, device, int(indices.size) * wanted.itemsize)
     with allocating(operation, device):
-        return read_only(indices.astype(wanted))
+        return read_only(as_type(indices, wanted))
 
 
 def exported_values(operation: str, store: Any, dtype: Any, device: str | None) -> Any:

@@ -13,7 +13,7 @@ from ..exceptions import DomainMismatch, InvalidType, InvalidValue, OutputNotEmp
 from ..formats import Full, array_module, dense_values, device_of
 from ..formats.vectors import SingleEntry
 from ..memory.allocation import allocating, require
-from ..memory.arrays import as_type, to_device, to_host
+from ..memory.arrays import as_type, assign_at, to_device, to_host
 from ..ops import reshape
 from ..ops.build import build_vector, is_mean
 from ..ops.cast import cast_scalar
@@ -362,10 +362,10 @@ def to_dense(self: Vector, fill_value: Any = None, dtype: Any = None, *, device:
         if store.format == "full":
             return exported(shown(as_type(dense_values(store), chosen, copy=store.iso is None)), device)
         entries = index_list(store)
-        array = array_module(store.device).full(
-            store.size, cast_scalar(0 if fill is None else fill, chosen), dtype=chosen
-        )
-        array[entries.indices] = as_type(dense_values(entries), chosen)
+        xp = array_module(store.device)
+        array = xp.full(store.size, cast_scalar(0 if fill is None else fill, chosen), dtype=chosen)
+        values = as_type(dense_values(entries), chosen, copy=False)
+        assign_at(array, entries.indices, values)
     return exported(shown(array), device)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import importlib
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any, cast
@@ -51,13 +50,49 @@ def address_of(array: Array) -> int:
 
 
 def array_module(device: str) -> ModuleType:
-    """Return NumPy for ``"cpu"``, CuPy for ``"cuda"``."""
-    return _cupy() if device.endswith("cuda") else np
+    """Return NumPy for ``"cpu"``, and for ``"cuda"`` CuPy with functions of its engine (`engines.cuda.arrays`)."""
+    return _of_cuda() if device.endswith("cuda") else np
+
+
+class CudaFunctions:
+    """How the module of functions on arrays of the GPU is loaded; the table of engines sets it."""
+
+    load: Callable[[], ModuleType]
 
 
 @functools.cache
-def _cupy() -> ModuleType:
-    return importlib.import_module("cupy")
+def _of_cuda() -> ModuleType:
+    return CudaFunctions.load()
+
+
+def copied(array: Array) -> Array:
+    """Return a copy of an array; on the GPU one of memory, for which CuPy would compile a kernel."""
+    if (
+        isinstance(array, np.ndarray)
+        or not array.flags.c_contiguous
+        or getattr(array.data.mem, "host", None) is not None
+    ):
+        return array.copy()
+    made = array_module("cuda").empty(array.shape, array.dtype)
+    if array.nbytes:
+        made.data.copy_from_device_async(array.data, array.nbytes)
+    return made
+
+
+def assign_at(array: Array, at: Array, values: Array) -> None:
+    """Set ``array[at] = values`` for distinct indices and values of the type of the array."""
+    if isinstance(array, np.ndarray):
+        array[at] = values
+    else:
+        array_module("cuda").scatter(array, at, values)
+
+
+def segments_of(offsets: Array, count: int) -> Array:
+    """Return the number of the segment of each of `count` positions; segment s begins at offsets[s]."""
+    if isinstance(offsets, np.ndarray):
+        segments = offsets.size - 1
+        return np.repeat(np.arange(segments, dtype=index_dtype(segments)), np.diff(offsets))
+    return array_module("cuda").segments_of(offsets, count)
 
 
 class Transfers:
@@ -119,6 +154,11 @@ def as_type(array: Array, dtype: np.dtype[Any], *, copy: bool = True) -> Array:
     """
     if array.dtype.kind == "c" and dtype.kind not in "cb":
         array, copy = array.real, True  # NumPy's and CuPy's astype would warn
+    if not isinstance(array, np.ndarray):
+        if array.dtype == dtype:
+            return copied(array) if copy else array
+        if array.dtype.kind in "iu" and dtype.kind in "iu" and array.ndim == 1:
+            return array_module("cuda").converted(array, dtype)
     return array.astype(dtype, order="C", copy=copy)
 
 

@@ -19,7 +19,7 @@ from ..formats.full import every_row_full
 from ..formats.hypersparse import prefers_hypersparse
 from ..formats.vectors import SingleEntry
 from ..memory.allocation import allocating, require_rows
-from ..memory.arrays import array_module, as_type, to_device, to_host
+from ..memory.arrays import array_module, as_type, copied, to_device, to_host
 from .cast import cast_scalar
 
 
@@ -35,8 +35,8 @@ def build_vector(indices: Array, values: Any, size: int, dtype: np.dtype[Any], d
         indices = bounded_indices("indices", indices, size, device)
         values, iso = entry_values(values, int(indices.size), dtype, device)
     if indices.size <= 1 and not in_parts(device):  # nothing to sort: the frontier of one source needs no kernel
-        indices = indices.copy() if indices is given[0] else indices
-        values = values.copy() if values is not None and values is given[1] else values
+        indices = copied(indices) if indices is given[0] else indices
+        values = copied(values) if values is not None and values is given[1] else values
         return IndexList(size, dtype, indices, values, iso)
     spec = BuildVector(size, dtype, indices, values, iso, duplicate_operator(dup_op, dtype))
     return cast(VectorStore, registry.run(spec, engine_for(device)))
@@ -61,7 +61,7 @@ def build_matrix(
         cols = bounded_indices("columns", cols, ncols, device)
         values, iso = entry_values(values, int(rows.size), dtype, device)
     if rows.size <= 1:  # the store of one entry keeps these arrays
-        rows, cols, values = (array.copy() if id(array) in given else array for array in (rows, cols, values))
+        rows, cols, values = (copied(array) if id(array) in given else array for array in (rows, cols, values))
     spec = BuildMatrix(nrows, ncols, dtype, rows, cols, values, iso, duplicate_operator(dup_op, dtype))
     return from_triples("build", spec, device)
 
@@ -145,7 +145,7 @@ def bounded_indices(name: str, array: Array, size: int, device: str) -> Array:
     """Return an index array, checked against its dimension (on the GPU two numbers are read back: synchronizes)."""
     if array.ndim == 1 and array.size == 0:
         return array_module(device).zeros(0, dtype=index_dtype(size))
-    return to_device(_checked_indices(name, array, size).astype(index_dtype(size), copy=False), device)
+    return to_device(as_type(_checked_indices(name, array, size), index_dtype(size), copy=False), device)
 
 
 def _checked_indices(name: str, array: Array, size: int) -> Array:
@@ -156,8 +156,7 @@ def _checked_indices(name: str, array: Array, size: int) -> Array:
     if isinstance(array, np.ndarray):
         low, high = int(array.min()), int(array.max())
     else:  # checked where it is stored, before it is copied
-        xp = array_module(device_of(array))
-        low, high = (int(value) for value in to_host(xp.stack([array.min(), array.max()])))  # synchronizes
+        low, high = int(to_host(array.min())), int(to_host(array.max()))  # synchronizes, twice
     if low < 0 or high >= size:
         wrong = low if low < 0 else high
         at = int(to_host(array_module(device_of(array)).flatnonzero(array == wrong)[:1])[0])

@@ -34,6 +34,7 @@ from ..engines.shared.direction import derives_transpose
 from ..engines.shared.iso_results import POSITIONS
 from ..exceptions import ConvergenceFailure, DimensionMismatch, DomainMismatch, InvalidValue, NotSupported
 from ..formats import CSR, IndexList, VectorStore
+from ..memory.arrays import as_type
 from ..operators import semiring as semirings
 from ..operators.types import TypedSemiring
 from . import check, structure
@@ -174,7 +175,7 @@ def _parents(q: Closure, closed: VectorStore, final: bool) -> VectorStore:
 def own_positions(u: VectorStore, dtype: np.dtype[Any]) -> Any:
     """Return w(i) = i for the entries of u."""
     entries = index_list(u)
-    return IndexList(entries.size, dtype, entries.indices, entries.indices.astype(dtype))
+    return IndexList(entries.size, dtype, entries.indices, as_type(entries.indices, dtype))
 
 
 def final_on_arrival(frontier: VectorStore | CSR, a: CSR, semiring: TypedSemiring) -> bool:

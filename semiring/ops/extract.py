@@ -24,7 +24,7 @@ from ..formats import (
     device_of,
     index_dtype,
 )
-from ..memory.arrays import to_device, to_host
+from ..memory.arrays import as_type, segments_of, to_device, to_host
 from ..symbolic import Symbolic
 from . import check, structure
 from .write import Plan
@@ -92,12 +92,10 @@ def column_vector(a: CSR) -> IndexList:
 
 def row_numbers(a: CSR) -> Array:
     """Return the row of each entry, in storage order."""
-    xp, pattern = array_module(a.device), a.pattern
-    offsets = pattern.offsets if isinstance(pattern, HyperPattern) else pattern.indptr
-    places = xp.arange(a.nvals, dtype=offsets.dtype)
-    numbers = xp.searchsorted(offsets, places, side="right") - 1
-    numbers = pattern.rows[numbers] if isinstance(pattern, HyperPattern) else numbers
-    return numbers.astype(index_dtype(a.nrows), copy=False)
+    pattern = a.pattern
+    if not isinstance(pattern, HyperPattern):
+        return segments_of(pattern.indptr, a.nvals)
+    return as_type(pattern.rows[segments_of(pattern.offsets, a.nvals)], index_dtype(a.nrows), copy=False)
 
 
 def column_numbers(a: CSR) -> Array:

@@ -14,6 +14,7 @@ from ..engines.requests.operands import Index, Mask
 from ..engines.requests.operations import Keep, LocateGroups, LocateRows, ScatterVector
 from ..exceptions import DimensionMismatch, DomainMismatch
 from ..formats import CSR, Array, Full, Pattern, VectorStore, array_module, dense_values, device_of
+from ..memory.arrays import copied
 from . import check, structure
 from .build import bounded_indices, build_matrix
 from .cast import cast_store
@@ -79,7 +80,7 @@ def groups_of(u: VectorStore, labels: VectorStore | Array, size: int) -> Groups:
         labels = dense_values(labels)
     numbers = bounded_indices("labels", labels, size, u.device)
     if numbers is given:
-        numbers = labels.copy()  # an operation that is pending reads the labels of this moment
+        numbers = copied(labels)  # an operation that is pending reads the labels of this moment
     return Groups(u, Index(size, u.size, array=numbers), origin)
 
 

@@ -12,6 +12,7 @@ from ..engines import registry
 from ..engines.requests.storage import Encode, Permute
 from ..formats import CSR, Array, array_module, device_of
 from ..memory.allocation import allocating
+from ..memory.arrays import assign_at
 from . import check, structure
 from .write import Plan
 
@@ -43,5 +44,5 @@ def inverse(permutation: Array) -> Array:
     """Return the permutation q with q(p(k)) = k."""
     xp = array_module(device_of(permutation))
     made = xp.empty(permutation.size, dtype=permutation.dtype)
-    made[permutation] = xp.arange(permutation.size, dtype=permutation.dtype)
+    assign_at(made, permutation, xp.arange(permutation.size, dtype=permutation.dtype))
     return made

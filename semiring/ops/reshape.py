@@ -13,9 +13,10 @@ from ..engines.requests.operands import Index
 from ..engines.requests.operations import BuildMatrix, ExtractMatrix, ExtractVector, ReduceRows
 from ..engines.rows.residency import listed_or_resident
 from ..exceptions import DimensionMismatch
-from ..formats import CSR, Full, HyperPattern, IndexList, Pattern, VectorStore, array_module, index_dtype
+from ..formats import CSR, Array, Full, HyperPattern, IndexList, Pattern, VectorStore, array_module, index_dtype
 from ..formats.hypersparse import prefers_hypersparse, settled
 from ..memory.allocation import require_rows
+from ..memory.arrays import as_type
 from . import check, structure
 from .build import from_triples
 from .cast import cast_scalar, cast_store
@@ -76,11 +77,15 @@ def diagonal_matrix(u: VectorStore, k: int = 0, *, operation: str = "diag") -> C
         # Positions as row, column and 64-bit number, besides the rows that are built from them.
         require_rows(operation, u.device, n, u.nvals, u.dtype.itemsize, scratch=24)
     entries = index_list(u)
-    wide = entries.indices.astype(np.int64)
-    rows = (wide + max(-k, 0)).astype(index_dtype(n))
-    cols = (wide + max(k, 0)).astype(index_dtype(n))
+    rows, cols = (_shifted(entries.indices, by, n) for by in (max(-k, 0), max(k, 0)))
     spec = BuildMatrix(n, n, u.dtype, rows, cols, entries.values, entries.iso, None)
     return from_triples(operation, spec, u.device)
+
+
+def _shifted(indices: Array, by: int, n: int) -> Array:
+    """Return indices plus a number, as indices below n."""
+    wide = as_type(indices, index_dtype(n), copy=False)
+    return wide + wide.dtype.type(by) if by else wide
 
 
 def diagonal_vector(a: CSR, k: int = 0) -> VectorStore:

@@ -36,6 +36,7 @@ from ..formats import (
 )
 from ..formats.bitmap import prefers_bitmap
 from ..memory.allocation import require
+from ..memory.arrays import copied
 from ..operators.types import TypedBinary
 
 # What `sys.getrefcount` returns for an object that one attribute holds: it depends on how the interpreter passes it.
@@ -155,10 +156,10 @@ def _with_own_slots(c: CSR, t: CSR, engine: str) -> CSR | None:
         if isinstance(pattern, (BitmapPattern, FullPattern)):
             require("update", c.device, slots * c.dtype.itemsize)
             if isinstance(pattern, BitmapPattern):
-                pattern = BitmapPattern(c.nrows, c.ncols, pattern.words.copy(), pattern.count)
+                pattern = BitmapPattern(c.nrows, c.ncols, copied(pattern.words), pattern.count)
             elif not pattern.every_row:
                 return None
-            return CSR(pattern, c.dtype, dense_values(c).copy() if c.iso is None else dense_values(c))
+            return CSR(pattern, c.dtype, copied(dense_values(c)) if c.iso is None else dense_values(c))
         if not isinstance(pattern, Pattern) or slots > _MOST_SLOTS or not prefers_bitmap(c.nvals, slots):
             return None
         return with_bits(CSR(pattern, c.dtype, dense_values(c)), engine, "update")

@@ -13,7 +13,7 @@ from ..engines.requests.operands import Index
 from ..exceptions import DeviceMismatch, DomainMismatch, IndexOutOfBound, InvalidType, InvalidValue
 from ..formats import Array, VectorStore, array_module, dense_values, device_of, index_dtype
 from ..memory.allocation import allocating
-from ..memory.arrays import to_device, to_host
+from ..memory.arrays import as_type, copied, to_device, to_host
 from ..symbolic import Symbolic
 from .coerce import as_array
 
@@ -121,9 +121,9 @@ def _array(value: Array, size: int, axis: str, device: str, *, frozen: bool = Fa
     with allocating(f"index of {axis}", device):
         # Converted before it is copied to a GPU, and after it is copied from one.
         array = value if isinstance(value, np.ndarray) else to_device(value, device)
-        array = to_device(array.astype(index_dtype(size), copy=False), device)
+        array = to_device(as_type(array, index_dtype(size), copy=False), device)
         if array is given and not frozen:  # an operation that is pending reads the positions of this moment
-            array = array.copy()
+            array = copied(array)
     return Index(size, int(array.size), array=array)
 
 

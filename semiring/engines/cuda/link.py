@@ -12,6 +12,7 @@ import numpy as np
 
 from ...dtypes import INT32, INT64
 from ...formats import Array, Full, index_dtype
+from ...memory.arrays import copied
 from ..recording import note
 from ..registry import ADDRESSABLE, EVERY_KIND, implements
 from ..requests.graphs import Link
@@ -114,7 +115,7 @@ def link_sample(q: LinkSample) -> LinkSampleResult:
             return link_first(q, "cuda")
         first = Link(forest, q.pattern, 0, q.count, None)
         return LinkSampleResult(Full(n, forest.dtype, _linked(first, forest.values)), q.count)
-    parent = forest.values.copy()
+    parent = copied(forest.values)
     plan = _plan(q.pattern.indptr.dtype, forest.dtype, codec_types("uncompressed", found.dtype))
     blocks = grid(n, tuning.LINK_BLOCK)
     plan.hubs(blocks, tuning.LINK_BLOCK, found, q.count, parent, n)

@@ -10,11 +10,13 @@ import numpy as np
 
 from ...dtypes import FP64, INT32, INT64
 from ...formats import Full, index_dtype, uncompressed_pattern
+from ...memory.arrays import copied
 from ..registry import RESIDENT, implements
 from ..requests.graphs import LocalMoving, key_of_pass
 from . import tuning
 from .kernel import Handles, Kernel, kernel
 from .launch import BLOCK, counter, grid
+from .primitives import filled
 from .specialize import constants, typedefs
 from .vote import full_array, launcher, rows_by_length
 
@@ -38,7 +40,7 @@ def local_moving(q: LocalMoving) -> Full:
     Synchronizes once a pass.
     """
     a, n = q.a, q.a.nrows
-    labels = full_array(q.labels).copy()
+    labels = copied(full_array(q.labels))
     if a.nvals == 0:
         return Full(n, q.labels.dtype, labels)
     scored = q.mass is not None
@@ -47,8 +49,8 @@ def local_moving(q: LocalMoving) -> Full:
     totals = None if mass is None else cupy.zeros(n, FP64)
     if scored:
         plan.totals(grid(n), BLOCK, n, labels, mass, totals)
-    wanted, votes = labels.copy(), cupy.empty(n, np.bool_)
-    active, following = cupy.ones(n, np.bool_), cupy.zeros(n, np.bool_)
+    wanted, votes = copied(labels), cupy.empty(n, np.bool_)
+    active, following = filled(n, np.bool_(True)), cupy.zeros(n, np.bool_)
     vote = launcher(a, labels, wanted, votes, mass, totals, q.rate, q.keep)  # synchronizes the first time
     longest = rows_by_length(uncompressed_pattern(a.pattern)).rows[-1]
     for number in range(q.passes):
@@ -64,7 +66,7 @@ def local_moving(q: LocalMoving) -> Full:
         if moves.read() <= q.few:  # synchronizes
             break
         active, following = following, active
-        following.fill(False)
+        following.data.memset_async(0, following.nbytes)
     return Full(n, q.labels.dtype, labels)
 
 

@@ -14,6 +14,7 @@ from ...dtypes import INT32, INT64
 from ...formats import AnyPattern, Array, FullPattern, index_dtype, word_count
 from ...formats.csr import uncompressed_pattern
 from ...formats.full import every_row_full
+from ...memory.arrays import copied
 from . import tuning
 from .degrees import degrees
 from .kernel import Handles, Kernel, kernel
@@ -104,7 +105,7 @@ def _segments(pattern: AnyPattern) -> Segments:
     run = _kernel("mxm_full_segments", *_types(pattern))
     run(grid(pattern.nrows), BLOCK, pattern.indptr, pattern.nrows, state, listed, listed[2 * most :])
     long_count, count = (int(number) for number in read_back(state))  # synchronizes
-    return Segments(count, listed[2 * most : 2 * (most + count)].copy(), long_count, listed[: 2 * long_count].copy())
+    return Segments(count, copied(listed[2 * most : 2 * (most + count)]), long_count, copied(listed[: 2 * long_count]))
 
 
 def _result(pattern: AnyPattern, width: int, b: FullPattern | None) -> FullPattern:

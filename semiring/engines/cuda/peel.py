@@ -12,6 +12,7 @@ from cupy.cuda import get_current_stream
 
 from ...dtypes import INT32, INT64
 from ...formats import Full, dense_values, index_dtype
+from ...memory.arrays import copied
 from ..registry import ADDRESSABLE, implements
 from ..requests.graphs import Peel
 from . import compile_samples, tuning
@@ -54,7 +55,7 @@ def peel(q: Peel) -> Full:
     if n == 0:
         return Full(n, dtype, cupy.empty(0, dtype))
     shift = packing("peel", n, t.nvals, "with engine='cpu' it goes row by row")
-    counts = dense_values(q.counts).copy()
+    counts = copied(dense_values(q.counts))
     plan = _plan(t.indptr.dtype, dtype, column_types(t))
     column, offset = n * index_dtype(n).itemsize, n * t.indptr.dtype.itemsize
     memory, (state, left, start, before) = scratch(_STATE, 2 * column, offset, offset)

@@ -14,6 +14,7 @@ import numpy as np
 from ...dtypes import c_name
 from ...formats import Full, IndexList, VectorStore, index_dtype
 from ...memory.allocation import require
+from ...memory.arrays import copied
 from ..programs.lifetimes import Place
 from ..programs.program import Compute, VectorList
 from .launch import read_back
@@ -157,9 +158,9 @@ class ListArrays:
             order = m.lexsort(m.stack([indices.astype(np.int64), number]))
             indices, values = indices[order], values[order]
         spans = [slice(begin - first, end - first) for begin, end in pairwise(ends)]
-        return least, [self._store(indices[span], values[span].copy()) for span in spans]
+        return least, [self._store(indices[span], copied(values[span])) for span in spans]
 
     def _store(self, indices: Any, values: Any) -> VectorStore:
         if indices.size == self._size:
             return Full(self._size, self._dtype, values)
-        return IndexList(self._size, self._dtype, indices.copy(), values)
+        return IndexList(self._size, self._dtype, copied(indices), values)

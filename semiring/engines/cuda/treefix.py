@@ -12,6 +12,7 @@ import numpy as np
 from ...dtypes import INT32, INT64
 from ...exceptions import NotSupported
 from ...formats import Full, dense_values
+from ...memory.arrays import copied
 from ...operators.types import TypedMonoid
 from ..registry import implements
 from ..requests.graphs import FOREST_CYCLE, FOREST_RANGE, Treefix, forest_error
@@ -32,13 +33,13 @@ def treefix(q: Treefix) -> Full:
     n, parent = q.parent.size, dense_values(q.parent)
     values = dense_values(q.values)
     if n == 0:
-        return Full(n, q.monoid.z, values.copy())
+        return Full(n, q.monoid.z, copied(values))
     children, up, down = _kernels(q.monoid, parent.dtype)
     rounds = n.bit_length() + 1
     state, blocks = cupy.zeros(_OPEN + rounds, np.uint64), grid(n)
     if q.up:
         counts = cupy.zeros(2 * n, np.uint32)
-        made = values.copy()
+        made = copied(values)
         children(blocks, BLOCK, n, parent, counts, state)
         up(blocks, BLOCK, n, parent, counts, counts[n:], made, state)
         found = read_back(state)  # synchronizes

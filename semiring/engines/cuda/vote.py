@@ -16,7 +16,7 @@ import numpy as np
 
 from ...dtypes import FP32, FP64, INT8, INT32, INT64
 from ...formats import CSR, Array, Full, Pattern, index_dtype, uncompressed_pattern
-from ...memory.arrays import to_device, to_host
+from ...memory.arrays import copied, to_device, to_host
 from ..registry import RESIDENT, implements
 from ..requests.graphs import Vote
 from . import tuning
@@ -68,7 +68,7 @@ def vote(q: Vote) -> Full:
     One launch for each class of rows.  Synchronizes the first time that a pattern is used.
     """
     labels = full_array(q.labels)
-    out = labels.copy()
+    out = copied(labels)
     mass, totals, votes = (None if v is None else full_array(v) for v in (q.mass, q.totals, q.rows))
     launcher(q.a, labels, out, votes, mass, totals, q.rate, q.keep)()
     return Full(q.a.nrows, q.labels.dtype, out)

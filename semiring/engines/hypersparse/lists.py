@@ -21,7 +21,7 @@ from ...formats import (
 )
 from ...formats.hypersparse import listed_rows, settled
 from ...formats.placement import place
-from ...memory.arrays import to_host
+from ...memory.arrays import as_type, segments_of, to_host
 from .. import registry
 from ..requests.operands import Index, Mask, Rows
 from ..requests.operations import Convert, ExtractVector, Transpose
@@ -174,9 +174,7 @@ def restored(t: CSR, shape: tuple[int, int], rows: Array, columns: Array | None 
 
 def row_numbers(rows: Array, offsets: Array, nvals: int) -> Array:
     """Return the listed row of each entry, as int64."""
-    xp = array_module("cpu" if isinstance(rows, np.ndarray) else "cuda")
-    places = xp.arange(nvals, dtype=offsets.dtype)
-    return rows[xp.searchsorted(offsets, places, side="right") - 1].astype(INT64, copy=False)
+    return as_type(rows[segments_of(offsets, nvals)], INT64, copy=False)
 
 
 def transpose_of(a: CSR, engine: str) -> Rows:

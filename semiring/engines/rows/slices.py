@@ -11,7 +11,7 @@ import numpy as np
 from ...formats import CSR, Array, Full, Pattern, Store, array_module, index_dtype
 from ...formats.pattern import scalar_facts
 from ...memory.allocation import require
-from ...memory.arrays import address_of, to_device
+from ...memory.arrays import address_of, copied, to_device
 from ...record_types import zero
 from .. import recording, registry
 from ..requests.operations import Keep, Mxm, Mxv
@@ -73,7 +73,7 @@ def _copied(record: Any, buffers: list[tuple[int, int]]) -> Any:
         if hasattr(value, "nbytes") and hasattr(value, "dtype") and value.ndim and value.size:
             begin, end = _extent(value)
             if any(begin < other_end and other_begin < end for other_begin, other_end in buffers):
-                changes[field.name] = value.copy()
+                changes[field.name] = copied(value)
     if changes and hasattr(record, "facts"):
         changes["facts"] = scalar_facts(record)
     return replace(record, **changes) if changes else record

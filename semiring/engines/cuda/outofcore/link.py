@@ -12,6 +12,7 @@ import numpy as np
 
 from ....dtypes import INT32, INT64
 from ....formats import Full, word_count
+from ....memory.arrays import copied
 from ...recording import note, noting
 from ...registry import EVERY_KIND, implements
 from ...requests.graphs import Link
@@ -40,7 +41,7 @@ def link_outofcore(q: Link) -> Full:
     forest, pattern = q.forest, q.pattern
     assert isinstance(forest, Full)
     n = pattern.nrows
-    parent = cupy.full(n, forest.iso, forest.dtype) if forest.values is None else forest.values.copy()
+    parent = cupy.full(n, forest.iso, forest.dtype) if forest.values is None else copied(forest.values)
     if pattern.nvals == 0:
         return Full(n, forest.dtype, parent)
     passes = Passes(pattern)
