@@ -247,7 +247,7 @@ def test_a_key_of_cuda_code_does_not_depend_on_python(tmp_path: Path, monkeypatc
     for number, version in enumerate([sys.version_info, (3, 99, 0)]):
         monkeypatch.setattr(sys, "version_info", version)
         with config.set(cache_dir=tmp_path / str(number)):
-            compile._binary("cast.cuh", "typedef int A, Z;\n", "sm_90", None)
+            compile._binary("cast.cuh", "typedef int A, Z;\n", "sm_90", "cast_values", None)
             names += [path.name for path in (tmp_path / str(number) / "cuda").iterdir()]
     assert len(names) == 2
     assert len(set(names)) == 1

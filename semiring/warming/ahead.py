@@ -11,6 +11,7 @@ import difflib
 import inspect
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -27,7 +28,9 @@ from .. import kernel_store
 from ..config import checked_device, config, default_device, engine_for
 from ..dtypes import lookup
 from ..exceptions import InvalidValue, NotSupported, SemiringError
+from ..optional import installed, missing
 from ..worker_thread import processors
+from .recorded import compile_recorded, recorded_types
 
 __all__ = ["WarmReport", "warm"]
 
@@ -83,23 +86,30 @@ class WarmReport:
 
 
 def warm(
-    *algorithms: str, device: str | None = None, types: Sequence[str] | None = None, progress: Progress | None = None
+    *algorithms: str,
+    device: str | None = None,
+    types: Sequence[str] | None = None,
+    architecture: str | None = None,
+    progress: Progress | None = None,
 ) -> WarmReport:
     """Compile the kernels that algorithms need, before they are called.
 
-    Compiled kernels are stored on disk, and a second call compiles nothing.  The algorithms run in separate processes
-    on small graphs: symmetric and directed ones, of few and of many entries, with values of the given types.  Kernels
-    for other types and for user-defined operators are compiled on first use.
+    Compiled kernels are stored on disk, and a second call compiles nothing.  For the CPU the algorithms run in separate
+    processes on small graphs: symmetric and directed ones, of few and of many entries, with values of the given types.
+    For a GPU the kernels that such calls need are recorded with this version of the package, and are compiled on all
+    processors; for types that are not recorded the algorithms run on the GPU.  Kernels for other types and for
+    user-defined operators are compiled on first use.
 
     Parameters
     ----------
     *algorithms : names of functions in `semiring.algorithms`, and of the operations mxv, mxm, ewise_add, ewise_mult,
         transpose, from_coo, kronecker (the generator), reduce_rowwise, select and apply; or ``"all"``, which takes many
         minutes.  None means searches, distances, components, PageRank and orders of the vertices.
-    device : ``"cpu"`` or ``"cuda"``, by default that of new objects.  Kernels for a GPU are compiled on a machine that
-        has it: their code depends on its architecture, and which ones a call needs on its size.
+    device : ``"cpu"`` or ``"cuda"``, by default that of new objects.
     types : names of the types of values; by default bool (one value for all entries, as from an edge list), int64,
-        float64 and float32.
+        float64 and float32, for a GPU int32 too.
+    architecture : of GPUs, such as ``"sm_90"``, by default that of this machine's GPU.  With it no GPU is needed, as in
+        the build of a container's image: CuPy alone.
     progress : called after each algorithm with a description of it and the completed share, from 0 to 1.  By default a
         line on standard error, none if `config.quiet` is set.
 
@@ -110,12 +120,12 @@ def warm(
     Raises
     ------
     InvalidValue
-        For a function that does not exist; the message gives the closest name.
+        For a function that does not exist (the message gives the closest name), or an architecture.
     DomainMismatch
         For a type that does not exist.
     NotSupported
         For a device that is absent, for the reference engine, which compiles nothing, and where the cache folder
-        cannot be written.
+        cannot be written; with `architecture` for types that are not recorded.
     SemiringError
         If a process fails.
 
@@ -132,12 +142,41 @@ def warm(
     """
     names = _checked_names(algorithms)
     chosen = _checked_types(types)
-    device = default_device() if device is None else checked_device(device)
+    if architecture is not None:
+        device = _checked_architecture(architecture, device)
+    else:
+        device = default_device() if device is None else checked_device(device)
     if engine_for(device) == "reference":
         raise NotSupported("warm: the reference engine compiles nothing")
     _check_cache()
-    started = time.perf_counter()
     report = _print_line if progress is None and not config.quiet else progress
+    if device == "cuda":
+        known = recorded_types()
+        wanted = chosen.split(",") if chosen else known
+        if known and set(wanted) <= set(known):
+            return _from_lists(names, wanted, architecture, report)
+        if architecture is not None:
+            raise NotSupported(f"warm: types that are recorded for GPUs: {', '.join(known) or 'none'}; got {chosen}")
+    return _by_running(names, chosen, device, report)
+
+
+def _from_lists(names: list[str], types: list[str], architecture: str | None, report: Progress | None) -> WarmReport:
+    """Compile the recorded kernels for an architecture, by default that of the current GPU."""
+    from ..engines.cuda.compile import current_architecture
+
+    started = time.perf_counter()
+    where = architecture or current_architecture()
+    kernels: dict[str, int] = {}
+    for name, count, seconds in compile_recorded(names, types, where):
+        kernels[name] = count
+        if report is not None:
+            report(f"{name}: {count} kernels compiled for {where}, {seconds:.1f} s", len(kernels) / len(names))
+    return WarmReport("cuda", kernels, time.perf_counter() - started, 1)
+
+
+def _by_running(names: list[str], chosen: str, device: str, report: Progress | None) -> WarmReport:
+    """Run the algorithms in processes of their own, which compile and store kernels."""
+    started = time.perf_counter()
     workers = [_Worker(device, chosen) for _ in range(min(len(names), len(processors()), _MOST_PROCESSES[device]))]
     idle: SimpleQueue[_Worker] = SimpleQueue()
     for worker in workers:
@@ -231,6 +270,17 @@ def _checked_types(types: Sequence[str] | None) -> str:
     if not names:
         raise InvalidValue("warm: types must name at least one type; None means bool, int64, float64 and float32")
     return ",".join(dict.fromkeys(names))
+
+
+def _checked_architecture(architecture: str, device: str | None) -> str:
+    """Return the device for which an architecture is compiled."""
+    if device not in (None, "cuda"):
+        raise InvalidValue(f"warm: architecture= is one of GPUs, and device= is {device!r}")
+    if re.fullmatch(r"sm_\d{2,3}", architecture) is None or int(architecture[3:]) < 70:
+        raise InvalidValue(f"warm: an architecture is sm_70 or a later one; got {architecture!r}")
+    if not installed("cupy"):
+        raise missing("warm for a GPU", "cupy")
+    return "cuda"
 
 
 def _check_cache() -> None:

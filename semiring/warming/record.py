@@ -21,7 +21,7 @@ import semiring as sr
 from semiring.warming import worker
 
 if TYPE_CHECKING:
-    from semiring.engines.cuda.kernel_lists import Text
+    from semiring.engines.cuda.kernel_lists import Lists, Text
 
 TYPES = ("bool", "int32", "int64", "float32", "float64")
 
@@ -36,11 +36,11 @@ def _watched() -> Iterator[dict[Text, None]]:
 
     def launched(self: Kernel, grid: int, *arguments: Any, **options: Any) -> None:
         if grid:
-            used[self.file, self.prologue] = None
+            used[self.file, self.prologue, self.entry] = None
         launch(self, grid, *arguments, **options)
 
     def loaded(self: Kernel) -> Any:
-        used[self.file, self.prologue] = None
+        used[self.file, self.prologue, self.entry] = None
         return function(self)
 
     Kernel.__call__, Kernel.function = launched, loaded  # type: ignore[method-assign]
@@ -50,9 +50,9 @@ def _watched() -> Iterator[dict[Text, None]]:
         Kernel.__call__, Kernel.function = launch, function  # type: ignore[method-assign]
 
 
-def recorded(name: str) -> list[list[Text]]:
-    """Return the lists of a function, each once."""
-    lists: dict[tuple[Text, ...], None] = {}
+def recorded(name: str) -> dict[str, list[list[Text]]]:
+    """Return the lists of a function for each type, each once."""
+    lists: dict[str, dict[tuple[Text, ...], None]] = {dtype: {} for dtype in TYPES}
     with sr.use("cuda"):
         for call in worker.calls(name):
             # Graphs of their own for each call: what a call derives from a matrix, later ones do not.
@@ -60,8 +60,9 @@ def recorded(name: str) -> list[list[Text]]:
                 A.wait()
                 with _watched() as used:
                     worker.computed(call, A)
-                lists[tuple(used)] = None
-    return [list(texts) for texts in lists if texts]
+                if used:
+                    lists[A.dtype.name][tuple(used)] = None
+    return {dtype: [list(texts) for texts in calls] for dtype, calls in lists.items() if calls}
 
 
 def main(processes: str = "", seconds: str = "", file: str = "") -> None:
@@ -74,17 +75,17 @@ def main(processes: str = "", seconds: str = "", file: str = "") -> None:
     count = int(processes) if processes else os.cpu_count() or 1
     pool = ProcessPoolExecutor(count, multiprocessing.get_context("spawn"))
     jobs = {pool.submit(recorded, name): name for name in worker.names()}
-    lists: dict[str, list[list[Text]]] = {}
+    lists: Lists = {}
     try:
         for job in as_completed(jobs, float(seconds) if seconds else None):
             lists[jobs[job]] = job.result()
-            texts = {text for call in job.result() for text in call}
-            print(f"{jobs[job]}: {len(texts)} kernels in {len(job.result())} lists", file=sys.stderr, flush=True)
+            calls = [call for of_type in job.result().values() for call in of_type]
+            print(f"{jobs[job]}: {len(set().union(*calls))} kernels in {len(calls)} lists", file=sys.stderr, flush=True)
     except TimeoutError:
         print(f"not in time: {', '.join(name for name in jobs.values() if name not in lists)}", file=sys.stderr)
     path = Path(file) if file else Path(kernel_lists.__file__).with_name(kernel_lists.FILE)
     path.write_bytes(kernel_lists.packed(lists))
-    kernels = {text for calls in lists.values() for call in calls for text in call}
+    kernels = {text for of_type in lists.values() for calls in of_type.values() for call in calls for text in call}
     print(f"{len(kernels)} kernels of {len(lists)} functions", flush=True)
     for process in list(pool._processes.values()):
         process.kill()

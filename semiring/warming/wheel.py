@@ -76,13 +76,15 @@ def write_cuda(package: Path, names: Sequence[str], architecture: str) -> Path:
     from semiring.engines.cuda import kernel_lists
     from semiring.engines.cuda.compile import compile_text, key_of
 
-    lists = kernel_lists.texts()
-    chosen = lists if list(names) == ["all"] else {name: lists[name] for name in names if name in lists}
-    texts = list(dict.fromkeys(text for calls in chosen.values() for call in calls for text in call))
+    chosen = worker.names() if list(names) == ["all"] else names
+    texts = list(dict.fromkeys(text for name in chosen for text in kernel_lists.texts(name, kernel_lists.types())))
+    targets = [(file, prologue, architecture, entry) for file, prologue, entry in texts]
     with ThreadPoolExecutor(len(processors())) as pool:
-        codes = pool.map(lambda text: compile_text(text[0], text[1], architecture), texts)
+        codes = pool.map(lambda target: compile_text(*target), targets)
         pack = package / f"{architecture}.pack"
-        kernel_store.write_pack(pack, zip((key_of(*text, architecture) for text in texts), codes, strict=True))
+        kernel_store.write_pack(
+            pack, zip((key_of(*text[:2], architecture, text[2]) for text in texts), codes, strict=True)
+        )
     return pack
 
 
@@ -109,7 +111,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if options.only != "cpu":
         from semiring.engines.cuda import kernel_lists
 
-        if not kernel_lists.texts():
+        if not kernel_lists.types():
             parser.error("no kernels are recorded: python -m semiring.warming.record, on a GPU; or give --only cpu")
     package: Path = options.folder / "semiring_kernels"
     package.mkdir(parents=True, exist_ok=True)

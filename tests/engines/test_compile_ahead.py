@@ -17,7 +17,8 @@ from semiring.config import config
 from semiring.engines.cuda import catalog, compile, compile_ahead, kernel_lists
 from semiring.exceptions import SemiringError
 
-A, B, C, D = (("file.cuh", name) for name in "abcd")
+A, B, C, D = (("file.cuh", "types", name) for name in "abcd")
+SCAN = "scan.cuh", "", "scan"
 
 
 @pytest.fixture
@@ -27,9 +28,12 @@ def lists(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[
     def forget() -> None:
         kernel_lists._read.cache_clear()
         kernel_lists._numbers.cache_clear()
+        kernel_lists._lists.cache_clear()
 
     def put(made: dict[str, Any]) -> None:
-        (tmp_path / kernel_lists.FILE).write_bytes(kernel_lists.packed(made))
+        (tmp_path / kernel_lists.FILE).write_bytes(
+            kernel_lists.packed({name: {"bool": calls} for name, calls in made.items()})
+        )
         forget()
 
     with monkeypatch.context() as patch:
@@ -54,18 +58,32 @@ def _wait(condition: Callable[[], bool]) -> None:
         time.sleep(0.01)
 
 
-def target(name: str) -> tuple[str, str, str]:
-    return "file.cuh", name, "sm_90"
+def target(name: str) -> tuple[str, str, str, str]:
+    return "file.cuh", name, "sm_90", "kernel"
 
 
 def test_what_all_calls_that_need_a_kernel_need_follows_it(lists: Any) -> None:
     lists({"mxm": [[A, B, C], [A, B, D], [C, D]], "mxv": [[A, D]]})
-    assert kernel_lists.texts() == {"mxm": [[A, B, C], [A, B, D], [C, D]], "mxv": [[A, D]]}
+    assert kernel_lists.texts("mxm", ["bool"]) == [A, B, C, D]
+    assert kernel_lists.texts("mxv", ["float64", "bool"]) == [A, D]
+    assert kernel_lists.texts("mxv", ["float64"]) == kernel_lists.texts("vxm", ["bool"]) == []
+    assert kernel_lists.types() == ["bool"]
     assert kernel_lists.following("mxm", A) == [B]
     assert kernel_lists.following("mxm", D) == []
     assert kernel_lists.following("mxv", A) == [D]
     assert kernel_lists.following("mxv", B) == []  # a kernel that the lists lack
-    assert kernel_lists.following("mxm", ("file.cuh", "other")) == []
+    assert kernel_lists.following("mxm", ("file.cuh", "types", "other")) == []
+
+
+def test_what_all_calls_need_beside_the_same_kernel_follows_one_of_other_types(lists: Any) -> None:
+    lists({"mxm": [[A, B, C, SCAN], [SCAN, A, B, D]], "mxv": [[A, D]]})
+    A2, B2, D2 = (("file.cuh", "other types", name) for name in "abd")
+    assert kernel_lists.following("mxm", A2) == [B2, SCAN]
+    assert kernel_lists.following("mxm", ("other.cuh", "types", "a")) == []
+    assert kernel_lists.following("mxv", A2) == [D2]
+    assert kernel_lists.following(None, A2) == []  # nothing is common to all three
+    lists({"mxv": [[A, D]], "vxm": [[D, A]]})
+    assert kernel_lists.following(None, A2) == [D2]
 
 
 def test_the_call_is_the_outermost_function_with_lists(lists: Any) -> None:
@@ -80,7 +98,7 @@ def test_the_call_is_the_outermost_function_with_lists(lists: Any) -> None:
 
 
 def test_without_lists_nothing_follows(lists: Any) -> None:
-    assert kernel_lists.texts() == {}
+    assert kernel_lists.types() == kernel_lists.texts("mxm", ["bool"]) == []
     assert kernel_lists.running_function() is None
 
 
@@ -88,7 +106,7 @@ def test_each_kernel_is_compiled_once_and_others_at_the_same_time(monkeypatch: p
     monkeypatch.setattr(compile_ahead, "processors", lambda: list(range(3)))
     compiled, both = [], threading.Barrier(2, timeout=20)
 
-    def slow(file: str, prologue: str, arch: str) -> bytes:
+    def slow(file: str, prologue: str, arch: str, entry: str) -> bytes:
         compiled.append(prologue)
         if prologue in "ab":
             both.wait()  # the caller and another thread
@@ -103,7 +121,7 @@ def test_each_kernel_is_compiled_once_and_others_at_the_same_time(monkeypatch: p
 def test_a_kernel_that_does_not_compile_is_reported_by_the_call_that_needs_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compile_ahead, "processors", lambda: list(range(2)))
 
-    def failing(file: str, prologue: str, arch: str) -> bytes:
+    def failing(file: str, prologue: str, arch: str, entry: str) -> bytes:
         if prologue == "b":
             raise SemiringError("CUDA kernel b")
         return prologue.encode()
@@ -132,7 +150,7 @@ def test_a_line_where_it_takes_long(
     monkeypatch.setattr(compile_ahead, "_PATIENCE", patience)
     monkeypatch.setattr(compile_ahead, "processors", lambda: list(range(2)))
 
-    def slow(file: str, prologue: str, arch: str) -> bytes:
+    def slow(file: str, prologue: str, arch: str, entry: str) -> bytes:
         time.sleep(0.3)
         return b""
 
@@ -151,15 +169,19 @@ def test_an_architecture_executes_the_code_of_the_first_of_its_generation() -> N
 @pytest.mark.nvrtc
 def test_the_compiler_fills_the_store(lists: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compile_ahead, "processors", lambda: list(range(2)))
-    kernels = {kernel.file: (kernel.file, kernel.prologue) for kernel in catalog.kernels()}
+    kernels = {kernel.file: (kernel.file, kernel.prologue, kernel.entry) for kernel in catalog.kernels()}
     chosen = [kernels["covered.cuh"], kernels["degrees.cuh"], kernels["scan.cuh"]]
     lists({"mxm": [chosen]})
+
+    def on(text: tuple[str, str, str], arch: str) -> tuple[str, str, str, str]:
+        return text[0], text[1], arch, text[2]
+
     with config.set(cache_dir=tmp_path):
-        code = compile._binary(*chosen[0], "sm_86", "mxm")
+        code = compile._binary(*on(chosen[0], "sm_86"), "mxm")
         _wait(lambda: kernel_store.facts().kernels == 3)
-        assert compile._binary(*chosen[0], "sm_86", "mxm") == code
-        assert compile._stored(*chosen[1], "sm_86") is not None
-        assert compile._stored(*chosen[1], "sm_80") is None  # older than the code
-        older = compile._binary(*chosen[2], "sm_80", None)
-        (tmp_path / "cuda" / f"{compile.key_of(*chosen[2], 'sm_86')}.bin").unlink()
-        assert compile._stored(*chosen[2], "sm_86") == older
+        assert compile._binary(*on(chosen[0], "sm_86"), "mxm") == code
+        assert compile._stored(*on(chosen[1], "sm_86")) is not None
+        assert compile._stored(*on(chosen[1], "sm_80")) is None  # older than the code
+        older = compile._binary(*on(chosen[2], "sm_80"), None)
+        (tmp_path / "cuda" / f"{compile.key_of(*on(chosen[2], 'sm_86'))}.bin").unlink()
+        assert compile._stored(*on(chosen[2], "sm_86")) == older

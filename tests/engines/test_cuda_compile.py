@@ -22,17 +22,17 @@ from tests import sampling  # noqa: E402
 pytestmark = pytest.mark.nvrtc
 
 FOLDER = Path(compile.__file__).parent / "kernels"
-ENTRIES = catalog.entries()
-FILES = sorted({file for file, _ in ENTRIES})
+KERNELS = list(dict.fromkeys((kernel.file, kernel.prologue, kernel.entry) for kernel in catalog.kernels()))
+FILES = sorted({file for file, _, _ in KERNELS})
 
 
 def texts_of(file: str) -> list[str]:
-    return [prologue for other, prologue in ENTRIES if other == file]
+    return list(dict.fromkeys(prologue for other, prologue, _ in KERNELS if other == file))
 
 
 @pytest.mark.parametrize("file", FILES)
 def test_every_text_compiles(file: str) -> None:
-    """Compile for two architectures, which the seed determines: for one to machine code, for the other to PTX.
+    """Compile for two architectures, which the seed determines: to machine code, and each kernel alone to PTX.
 
     PTX takes half the time.  Of a file with many texts two are drawn; --exhaustive compiles all to machine code for
     all architectures.
@@ -41,7 +41,9 @@ def test_every_text_compiles(file: str) -> None:
     assert texts
     native, other = sampling.generator(f"{file} to machine code").permutation(ARCHITECTURES)[:2]
     assert compile.compile_text(file, texts[0], str(native))
-    assert compile.compile_text(file, texts[-1], str(other).replace("sm", "compute"))
+    entries = [entry for other, prologue, entry in KERNELS if (other, prologue) == (file, texts[-1])]
+    for entry in entries:
+        assert entry.encode() in compile.compile_text(file, texts[-1], str(other).replace("sm", "compute"), entry)
 
 
 @pytest.mark.exhaustive
@@ -157,6 +159,30 @@ def test_a_file_is_read_without_a_prologue(file: str) -> None:
     assert "#include" not in text
 
 
+def _numbered(text: str) -> dict[tuple[str, int], str]:
+    """Return what is at each line of each file, where the compiler's messages name it."""
+    lines, file, number = {}, "", 0
+    for line in text.splitlines():
+        if found := re.fullmatch(r'#line (\d+) "(.*)"', line):
+            number, file = int(found[1]), found[2]
+            continue
+        if line.strip():
+            lines[file, number] = line
+        number += 1
+    return lines
+
+
+def test_a_text_has_one_kernel_and_the_lines_of_the_file() -> None:
+    for file, prologue, entry in {(file, entry): (file, prologue, entry) for file, prologue, entry in KERNELS}.values():
+        if file == "program.cuh":
+            continue
+        text = compile.module_text(file, prologue, entry)
+        assert ENTRY.findall(text) == [entry]
+        kept, whole = _numbered(text), _numbered(compile.module_text(file, prologue))
+        assert kept.items() <= whole.items()
+        assert {name for name, _ in kept} == {name for name, _ in whole}
+
+
 def test_error_names_file_and_line(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(SemiringError, match=r"cast\.cuh.*\n.*cast\.cuh\(\d+\): error: identifier \"A\""):
         compile.compile_text("cast.cuh", "typedef int Z;\n", "sm_90")
@@ -165,15 +191,15 @@ def test_error_names_file_and_line(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_damaged_cache_entry_is_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     prologue = specialize.typedefs(A=np.dtype(np.int32), Z=np.dtype(np.int32))
     with config.set(cache_dir=tmp_path):
-        made = compile._binary("cast.cuh", prologue, "sm_90", None)
+        made = compile._binary("cast.cuh", prologue, "sm_90", "cast_values", None)
         (entry,) = (tmp_path / "cuda").iterdir()
         whole = entry.read_bytes()
         for damaged in (b"", whole[:-1], whole[:-1] + b"?"):
             entry.write_bytes(damaged)
-            assert compile._binary("cast.cuh", prologue, "sm_90", None) == made
+            assert compile._binary("cast.cuh", prologue, "sm_90", "cast_values", None) == made
             assert entry.read_bytes() == whole
         monkeypatch.setattr(compile, "compile_text", pytest.fail)  # from here on the disk cache must serve
-        assert compile._binary("cast.cuh", prologue, "sm_90", None) == made
+        assert compile._binary("cast.cuh", prologue, "sm_90", "cast_values", None) == made
 
 
 def test_cache_that_cannot_be_written_is_no_error(tmp_path: Path) -> None:
@@ -181,7 +207,7 @@ def test_cache_that_cannot_be_written_is_no_error(tmp_path: Path) -> None:
     file.touch()
     prologue = specialize.typedefs(A=np.dtype(np.int8), Z=np.dtype(np.int8))
     with config.set(cache_dir=file):
-        assert compile._binary("cast.cuh", prologue, "sm_80", None)
+        assert compile._binary("cast.cuh", prologue, "sm_80", "cast_fill", None)
 
 
 @pytest.mark.parametrize(

@@ -177,3 +177,33 @@ def test_an_algorithm_that_raises_is_reported(capfd: pytest.CaptureFixture[str],
     monkeypatch.setattr(sys, "stdin", ["bfs_levels\n"])
     worker.main("cpu")
     assert '"error": "DimensionMismatch: bfs_levels' in capfd.readouterr().out
+
+
+@pytest.mark.nvrtc
+def test_recorded_kernels_are_compiled_without_a_gpu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("cupy", reason="CuPy brings NVRTC")
+    from semiring.engines.cuda import catalog, kernel_lists
+
+    known = {kernel.file: (kernel.file, kernel.prologue, kernel.entry) for kernel in catalog.kernels()}
+    lists = {"mxv": [known["scan.cuh"]], "mxm": [known["scan.cuh"], known["degrees.cuh"]]}
+    monkeypatch.setattr(kernel_lists, "types", lambda: ["bool", "int64"])
+    monkeypatch.setattr(kernel_lists, "texts", lambda name, types: lists.get(name, []) if "int64" in types else [])
+    told: list[tuple[str, float]] = []
+    with config.set(cache_dir=tmp_path):
+        report = sr.warm("mxv", "mxm", architecture="sm_80", progress=lambda *line: told.append(line))
+        assert (report.device, report.kernels) == ("cuda", {"mxv": 1, "mxm": 1})
+        assert [share for _, share in told] == [0.5, 1.0]
+        assert told[0][0].startswith("mxv: 1 kernels compiled for sm_80, ")
+        assert kernel_store.facts().kernels == 2
+        assert sr.warm("mxm", architecture="sm_86", types="int64", progress=lambda *_: None).compiled == 0
+        assert sr.warm("mxm", architecture="sm_90", types="bool", progress=lambda *_: None).compiled == 0
+        with pytest.raises(NotSupported, match="recorded for GPUs: bool, int64; got float32"):
+            sr.warm("mxm", architecture="sm_90", types=["float32"])
+
+
+def test_an_architecture_is_one_of_gpus() -> None:
+    for wrong in ("sm_61", "90", "compute_90", "sm_9"):
+        with pytest.raises(InvalidValue, match="an architecture is sm_70 or a later one"):
+            sr.warm(architecture=wrong)
+    with pytest.raises(InvalidValue, match="architecture= is one of GPUs, and device= is 'cpu'"):
+        sr.warm(architecture="sm_90", device="cpu")

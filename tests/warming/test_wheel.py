@@ -46,14 +46,16 @@ def test_cuda_kernels_are_compiled_from_the_lists(tmp_path: Path, monkeypatch: p
     pytest.importorskip("cupy", reason="the modules of the CUDA engine import CuPy")
     from semiring.engines.cuda import catalog, compile, kernel_lists
 
-    known = {kernel.file: (kernel.file, kernel.prologue) for kernel in catalog.kernels()}
+    known = {kernel.file: (kernel.file, kernel.prologue, kernel.entry) for kernel in catalog.kernels()}
     scan, degrees = known["scan.cuh"], known["degrees.cuh"]
-    monkeypatch.setattr(kernel_lists, "texts", lambda: {"mxv": [[scan]], "mxm": [[scan, degrees], [degrees]]})
+    recorded = {"mxv": [scan], "mxm": [scan, degrees]}
+    monkeypatch.setattr(kernel_lists, "texts", lambda name, types: recorded.get(name, []))
     assert len(kernel_store.Pack(wheel.write_cuda(tmp_path, ["mxv"], "sm_80")).keys()) == 1
     assert len(kernel_store.Pack(wheel.write_cuda(tmp_path, ["all"], "sm_80")).keys()) == 2
     with config.set(cache_dir=tmp_path / "empty", shared_cache=[tmp_path]):
-        assert compile._stored(*degrees, "sm_86") == compile.compile_text(*degrees, "sm_80")
-        assert compile._stored(*degrees, "sm_90") is None
+        file, prologue, entry = degrees
+        assert compile._stored(file, prologue, "sm_86", entry) == compile.compile_text(file, prologue, "sm_80", entry)
+        assert compile._stored(file, prologue, "sm_90", entry) is None
 
 
 def test_every_processor_has_a_level_that_the_engine_looks_for() -> None:

@@ -18,7 +18,7 @@ def add(commands: Any) -> None:
         "warm",
         help="compile the kernels of algorithms ahead",
         description="Compile the kernels that algorithms need and keep them on disk, so that first calls do not wait.",
-        epilog="Kernels for a GPU are compiled on the machine that has it. `semiring cache` shows what is kept.",
+        epilog="--architecture sm_90: for GPUs that this machine need not have. `semiring cache` shows what is kept.",
     )
     parser.add_argument(
         "algorithms",
@@ -30,6 +30,7 @@ def add(commands: Any) -> None:
     parser.add_argument(
         "--types", metavar="TYPE", nargs="+", help="of the values (default: bool, int64, float64 and float32)"
     )
+    parser.add_argument("--architecture", metavar="SM", help="of GPUs, such as sm_90 (default: that of this machine)")
     add_common(parser)
     parser.set_defaults(run=run)
 
@@ -38,7 +39,7 @@ def run(args: argparse.Namespace) -> int:
     """Compile, and print what was compiled."""
     progress = Progress(False if args.progress is None and config.quiet else args.progress)
     with progress.step("compiling kernels") as step:
-        report = sr.warm(*args.algorithms, types=args.types, progress=step)
+        report = sr.warm(*args.algorithms, types=args.types, architecture=args.architecture, progress=step)
     facts: dict[str, Any] = {
         "device": report.device,
         "algorithms": report.kernels if args.json else len(report.kernels),

@@ -16,9 +16,9 @@ from ...worker_thread import apart_once, processors
 
 __all__ = ["compile_together"]
 
-# A kernel file, a prologue and an architecture.
-_Target: TypeAlias = tuple[str, str, str]
-_Compile: TypeAlias = Callable[[str, str, str], bytes]
+# A kernel file, a prologue, an architecture, and the kernel.
+_Target: TypeAlias = tuple[str, str, str, str]
+_Compile: TypeAlias = Callable[[str, str, str, str], bytes]
 
 # What is compiled before it is needed, until it is loaded.
 _ready: dict[_Target, bytes] = {}

@@ -127,7 +127,7 @@ class Kernel:
         device = runtime.getDevice()
         found = self._functions.get(device)
         if found is None:
-            found = module(device, self.file, self.prologue).get_function(self.entry)
+            found = module(device, self.file, self.prologue, self.entry).get_function(self.entry)
             self._functions[device] = found
         return found
 
