@@ -22,6 +22,7 @@ import lzma
 import os
 import re
 import struct
+import tempfile
 import threading
 import time
 from collections import OrderedDict
@@ -32,7 +33,7 @@ from pathlib import Path
 from .config import config
 from .exceptions import InvalidValue
 
-__all__ = ["Facts", "Pack", "clear", "entries", "facts", "load", "packs", "save", "writable", "write_pack"]
+__all__ = ["Facts", "Pack", "claimed", "clear", "entries", "facts", "load", "packs", "save", "writable", "write_pack"]
 
 _STAMP = b"semiring kernel 1 "
 _DIGEST = 32
@@ -88,6 +89,55 @@ def save(engine: str, key: str, body: bytes, maker: str = "") -> None:
             _remove_abandoned(folder)
         content = _STAMP + maker.encode() + b"\n" + hashlib.sha256(body).digest() + body
         _write(folder / f"{key}.bin", [content])
+
+
+# Seconds between attempts to claim a kernel, and after which its compilation by another process is not awaited.
+_POLL = 0.01
+_LONGEST = 60.0
+
+
+@contextlib.contextmanager
+def claimed(engine: str, key: str) -> Iterator[bool]:
+    """Exclude the user's other processes on this machine from compiling a kernel; yield whether one was waited for.
+
+    So the processes of a grid compile each kernel once.  Nothing is excluded where files cannot be locked, or where
+    another process needs longer than a minute.
+    """
+    file = _claims()
+    if file is None:
+        yield False
+        return
+    import fcntl
+
+    # A byte of the file stands for a kernel of a folder.  The lock ends with the process at the latest.
+    at = int(hashlib.sha256(f"{config.cache_dir}/{engine}/{key}".encode()).hexdigest()[:15], 16)
+    began, waited, held = time.monotonic(), False, False
+    while not held and time.monotonic() - began < _LONGEST:
+        try:
+            fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, at)
+            held = True
+        except (BlockingIOError, PermissionError):
+            waited = True
+            time.sleep(_POLL)
+        except OSError:
+            break
+    try:
+        yield waited
+    finally:
+        if held:
+            fcntl.lockf(file, fcntl.LOCK_UN, 1, at)
+
+
+@functools.cache
+def _claims() -> int | None:
+    """Return the file whose bytes are locked, which is open as long as the process; None where there is none."""
+    if not hasattr(os, "getuid"):
+        return None
+    path = Path(tempfile.gettempdir()) / f"semiring-{os.getuid()}.lock"
+    try:
+        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    except OSError:
+        return None
 
 
 def _write(path: Path, parts: Iterable[bytes]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+import subprocess
 import sys
 import threading
 import time
@@ -251,3 +252,74 @@ def test_a_key_of_cuda_code_does_not_depend_on_python(tmp_path: Path, monkeypatc
             names += [path.name for path in (tmp_path / str(number) / "cuda").iterdir()]
     assert len(names) == 2
     assert len(set(names)) == 1
+
+
+_COMPILES = """
+import sys, time
+from semiring import kernel_store
+from semiring.config import config
+config.cache_dir = sys.argv[1]
+key = "a" * 64
+print("ready", flush=True)
+sys.stdin.readline()
+with kernel_store.claimed("cpu", key) as waited:
+    if kernel_store.load("cpu", key) is None:
+        print("compiles", flush=True)
+        time.sleep(float(sys.argv[2]))
+        kernel_store.save("cpu", key, b"code")
+    else:
+        print("waited" if waited else "found", flush=True)
+"""
+
+
+def _started(folder: Path, count: int, seconds: float) -> list[subprocess.Popen[str]]:
+    """Processes that claim a kernel at the same time."""
+    command = [sys.executable, "-c", _COMPILES, str(folder), str(seconds)]
+    made = [subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for _ in range(count)]
+    for process in made:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+    for process in made:
+        assert process.stdin is not None
+        process.stdin.write("\n")
+        process.stdin.flush()
+    return made
+
+
+def _holder(folder: Path) -> subprocess.Popen[str]:
+    """A process that compiles for a minute."""
+    (made,) = _started(folder, 1, 60)
+    assert made.stdout is not None
+    assert made.stdout.readline() == "compiles\n"
+    return made
+
+
+def test_processes_of_a_machine_compile_a_kernel_once(tmp_path: Path) -> None:
+    printed = [process.communicate()[0] for process in _started(tmp_path, 3, 0.5)]
+    assert sorted(printed) == ["compiles\n", "waited\n", "waited\n"]
+
+
+def test_a_claim_ends_with_its_process_and_excludes_no_other_kernel(tmp_path: Path) -> None:
+    holder = _holder(tmp_path)
+    with config.set(cache_dir=tmp_path):
+        with kernel_store.claimed("cuda", "a" * 64) as waited:
+            assert not waited
+        holder.kill()
+        holder.communicate()
+        with kernel_store.claimed("cpu", "a" * 64):
+            assert kernel_store.load("cpu", "a" * 64) is None
+
+
+def test_a_claim_is_awaited_for_a_limited_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kernel_store, "_LONGEST", 0.2)
+    holder = _holder(tmp_path)
+    with config.set(cache_dir=tmp_path), kernel_store.claimed("cpu", "a" * 64) as waited:
+        assert waited
+    holder.kill()
+    holder.communicate()
+
+
+def test_without_a_file_to_lock_nothing_is_claimed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kernel_store, "_claims", lambda: None)
+    with kernel_store.claimed("cpu", "b" * 64) as waited:
+        assert not waited

@@ -12,6 +12,7 @@ source, two fifths of the bytes of numba's own files, is left out.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import os
@@ -91,6 +92,8 @@ class _Stored(_Cache):
         constants = [getattr(constant, "co_code", constant) for constant in code.co_consts]
         what = function.__module__, function.__qualname__, code.co_code, constants, code.co_names
         self._identity = f"{what} {hashlib.sha256(serialize.dumps(cells)).hexdigest()}"
+        # The claim of the kernel that is compiled now.
+        self.claim = contextlib.ExitStack()
 
     @property
     def cache_path(self) -> str:
@@ -116,17 +119,23 @@ class _Stored(_Cache):
         second, with SciPy's linear algebra.
         """
         rtsys.initialize(target_context)
-        for key in self._keys(signature, target_context.codegen()):
-            body = kernel_store.load("cpu", key)
-            if body is not None:
-                return CompileResult._rebuild(target_context, *pickle.loads(body))
-        return None
+        keys = self._keys(signature, target_context.codegen())
+        body = _first(keys)
+        if body is None and self.claim.enter_context(kernel_store.claimed("cpu", keys[0])):
+            body = _first(keys[:1])  # another process has compiled it meanwhile
+        if body is None:
+            return None  # numba compiles it: the claim ends with that
+        self.claim.close()
+        return CompileResult._rebuild(target_context, *pickle.loads(body))
 
     def save_overload(self, signature: Any, result: Any) -> None:
         """Store a kernel, unless its code contains addresses of this process."""
+        with self.claim:
+            if not result.lifted and not result.library.has_dynamic_globals:
+                self._save(signature, result)
+
+    def _save(self, signature: Any, result: Any) -> None:
         library, described = result.library, result.fndesc
-        if result.lifted or library.has_dynamic_globals:
-            return
         described.typemap = described.calltypes = None
         # As numba's own files, but for the annotated source.
         fields = (
@@ -134,6 +143,10 @@ class _Stored(_Cache):
             *(result.objectmode, result.lifted, "", result.reload_init, tuple(result._find_referenced_environments())),
         )
         kernel_store.save("cpu", self._keys(signature, result.codegen)[0], serialize.dumps(fields))
+
+
+def _first(keys: list[str]) -> bytes | None:
+    return next((body for key in keys if (body := kernel_store.load("cpu", key)) is not None), None)
 
 
 # Without unused wrappers, which are an eighth of the compile time.
@@ -222,7 +235,9 @@ class _Announcer(event.Listener):
         print(f"semiring: compiling CPU kernel {what}{operators} (first time only)", file=sys.stderr, flush=True)
 
     def on_end(self, event: Any) -> None:
-        """Print nothing at the end."""
+        """End the claim of a kernel that does not compile; others are stored first."""
+        if event.is_failed and event.data["dispatcher"] in _kernels:
+            event.data["dispatcher"]._cache.claim.close()
 
 
 event.register("numba:compile", _Announcer())

@@ -176,10 +176,14 @@ def key_of(file: str, prologue: str, arch: str, entry: str = "") -> str:
 
 
 def _compiled(file: str, prologue: str, arch: str, entry: str) -> bytes:
-    """Compile a text and store its machine code."""
-    binary = compile_text(file, prologue, arch, entry)
-    compilations.note(file)
-    kernel_store.save("cuda", key_of(file, prologue, arch, entry), binary, _compiler_version())
+    """Compile a text and store its machine code; if another process compiles it now, wait for that."""
+    key = key_of(file, prologue, arch, entry)
+    with kernel_store.claimed("cuda", key) as waited:
+        if waited and (found := kernel_store.load("cuda", key, _compiler_version())) is not None:
+            return found
+        binary = compile_text(file, prologue, arch, entry)
+        compilations.note(file)
+        kernel_store.save("cuda", key, binary, _compiler_version())
     return binary
 
 
