@@ -18,7 +18,7 @@ The monoid must be idempotent (x (+) x = x); otherwise the iteration would not c
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -27,7 +27,7 @@ from ..config import config, engine_for
 from ..devices import dispatched
 from ..dtypes import largest
 from ..engines import registry
-from ..engines.requests.graphs import Closure, ClosureResult
+from ..engines.requests.graphs import Closure, ClosureResult, StrictParents
 from ..engines.requests.operations import ReduceScalar, scalar_value
 from ..engines.rows.residency import is_resident
 from ..engines.shared.direction import derives_transpose
@@ -164,11 +164,23 @@ def _parents(q: Closure, closed: VectorStore, final: bool) -> VectorStore:
     dtype = np.dtype(np.int32 if followed.nrows < largest(np.dtype(np.int32)) else np.int64)
     start: Any = q.frontier
     if not final:
+        quick = _strict_parents(StrictParents(followed, closed, start, q.semiring))
+        if quick is not None:
+            return quick
         values: Any = closed  # a vector is every row of a matrix, or every column
         arriving: Any = ewise_mult(values, followed, q.semiring.mult).into()
         tight, kept = ewise_mult(arriving, values, "eq").into(), ewise_mult(start, values, "eq").into()
         followed, start = select(tight, "==", True).into(), select(kept, "==", True).into()
     return closure(own_positions(start, dtype), followed, semirings.any_secondi[dtype]).store
+
+
+def _strict_parents(request: StrictParents) -> VectorStore | None:
+    """Return the parents found in one pass; None where an entry has no strictly better row, or no engine finds them."""
+    engine = engine_for(request.a.device)
+    if not config.fusion or not registry.implemented(StrictParents, engine):
+        return None
+    row = registry.find(request, engine)
+    return None if row is None else cast(VectorStore | None, registry.call(row, request))
 
 
 @dispatched()

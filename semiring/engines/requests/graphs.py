@@ -81,6 +81,22 @@ class ClosureResult:
 
 
 @record
+class StrictParents(Spec):
+    """p(v) = a row u with c(u) (x) A(u, v) = c(v), where c(u) is strictly better in the order of the monoid.
+
+    closed: c, the closure of `frontier` under A; semiring: its monoid is min or max.  Entries that kept the value of
+    the frontier are their own parents.  The result is a forest, since values become strictly worse along a path; None
+    if an entry has no such row, because a product equals its operand (an edge of weight 0).
+    """
+
+    name: ClassVar[str] = "strict_parents"
+    a: CSR
+    closed: VectorStore
+    frontier: VectorStore
+    semiring: TypedSemiring
+
+
+@record
 class Link(Spec):
     """Union-find over rows: for every row i and each neighbor j at positions [first, last) of the row, hook i and j.
 
