@@ -298,6 +298,8 @@ STEPS: dict[str, Callable[[Small], Any]] = {
     "compressed, levels of 600 sources": lambda s: _many(s.S.compress("packed"), 600),
     "compressed, counts": lambda s: _counted_many(s.A.compress("packed"), 70),
     "parents, reached": lambda s: sr.algorithms.bfs_parents(s.E, 7).apply("one"),
+    "spanning forest": lambda s: sr.ops.span(s.A),
+    "spanning forest, one value": lambda s: sr.ops.span(s.A.apply("one")),
     "parents of distances": lambda s: sr.algorithms.sssp_parents(s.A.apply("plus", right=1), 7).apply("one"),
     "distances": lambda s: sr.algorithms.sssp(s.A, 7),
     "components": lambda s: sr.algorithms.connected_components(s.S),

@@ -131,14 +131,16 @@ def span(a: M, *, largest: bool = False) -> M:
     ------
     DimensionMismatch, DomainMismatch, OutOfMemory
     NotSupported
-        On a GPU, where `semiring.algorithms.minimum_spanning_forest` proceeds by rounds.
+        On a GPU for entries in host memory.
 
     Notes
     -----
-    Cost O(nvals log nvals), and nearly O(nvals) where all values are equal; one thread.
+    On a CPU O(nvals log nvals), and nearly O(nvals) where all values are equal; one thread (Kruskal's algorithm).  On a
+    GPU at most log2(n) rounds of O(nvals) (Borůvka's); synchronizes once a round.
 
-    Source: Kruskal, "On the Shortest Spanning Subtree of a Graph and the Traveling Salesman Problem", Proc. AMS 7,
-    1956.
+    Sources: Kruskal, "On the Shortest Spanning Subtree of a Graph and the Traveling Salesman Problem", Proc. AMS 7,
+    1956; Nešetřil, Milková, Nešetřilová, "Otakar Borůvka on Minimum Spanning Tree Problem", Discrete Mathematics 233,
+    2001.
 
     Examples
     --------

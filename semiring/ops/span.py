@@ -1,5 +1,7 @@
 """A spanning forest in the order of values: the entries that join two trees of a growing forest.
 
+The result is that of Kruskal's algorithm, whichever an engine uses.
+
 Source: Kruskal, "On the Shortest Spanning Subtree of a Graph and the Traveling Salesman Problem", Proc. AMS 7, 1956.
 """
 

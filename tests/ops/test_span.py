@@ -14,7 +14,7 @@ from semiring import Matrix
 from semiring.dtypes import BOOL, FP32, FP64, INT8, INT64, UINT64
 from semiring.engines import registry
 from semiring.engines.requests.graphs import Span
-from semiring.exceptions import DimensionMismatch, DomainMismatch, NotSupported
+from semiring.exceptions import DimensionMismatch, DomainMismatch
 from tests.compare import check
 from tests.draw import matrices
 
@@ -23,7 +23,7 @@ from tests.draw import matrices
 @given(data=st.data())
 def test_entries_are_as_the_specification(dtype: Any, engine: str, data: st.DataObject) -> None:
     if not registry.implemented(Span, engine):
-        pytest.skip("this engine has no sequential union-find")
+        pytest.skip("this engine has no spanning forests")
     n = data.draw(st.sampled_from((0, 1, 2, 7, 30)))
     check(Span(data.draw(matrices(n, n, dtype)), data.draw(st.booleans())), engine)
 
@@ -67,8 +67,18 @@ def test_refused_operands() -> None:
         sr.ops.span(Matrix.from_coo([0], [1], [1j], shape=(2, 2)))
 
 
-def test_a_gpu_refuses() -> None:
-    if not sr.cuda_available():
-        pytest.skip("no GPU")
-    with pytest.raises(NotSupported, match="span"):
-        sr.ops.span(Matrix.identity(3, device="cuda"))
+@pytest.mark.parametrize("values", ["ties", "wide", "one value"])
+def test_engines_return_the_forest_of_the_cpu(values: str, engine: str) -> None:
+    """Of a graph of several components, with long chains and rows of many entries."""
+    if engine == "reference":
+        pytest.skip("a graph for engines")
+    rng = np.random.default_rng(7)
+    n = 5000
+    rows = np.concatenate([np.arange(2000), rng.integers(0, n - 100, 20000), np.zeros(3000, np.int64)])
+    columns = np.concatenate([np.arange(1, 2001), rng.integers(0, n - 100, 20000), np.arange(3000)])
+    drawn: Any = {"ties": rng.integers(0, 5, rows.size), "wide": rng.random(rows.size), "one value": True}[values]
+    with sr.use("cpu"):
+        A = Matrix.from_coo(rows, columns, drawn, shape=(n, n), dup_op="first")
+        expected = sr.ops.span(A)
+    assert 3000 < expected.nvals < n
+    assert sr.ops.span(A.to(engine)).to("cpu").isequal(expected)

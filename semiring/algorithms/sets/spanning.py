@@ -1,8 +1,8 @@
 """Minimum spanning forest: Kruskal's algorithm, and Borůvka's.
 
-Kruskal's visits the edges in order, and keeps those that join two trees: one operation on a CPU (`semiring.ops.span`).
-Borůvka's proceeds in rounds, whose work is parallel: every component chooses the lightest edge that leaves it, and
-these edges join the components:
+Kruskal's visits the edges in order, and keeps those that join two trees: one operation (`semiring.ops.span`), which
+proceeds by Borůvka's rounds on a GPU.  These are parallel: every component chooses the lightest edge that leaves it,
+and these edges join the components.  By operations on matrices, which may be larger than the memory of the GPU:
 
     B(u, v)   = A(u, v) where label(u) != label(v)
     w(u)      = min_v B(u, v),  by the edge that is first in the order of (weight, smaller end, larger end)
@@ -40,7 +40,8 @@ def minimum_spanning_forest(
     maximum : bool
         Whether the total weight is the largest instead.
     method : ``"auto"``, ``"kruskal"`` or ``"boruvka"``
-        Which algorithm; by default Kruskal's on a CPU, and Borůvka's on a GPU.
+        ``"kruskal"``: one operation, `semiring.ops.span`; ``"boruvka"``: rounds of operations on matrices.  By default
+        the first, but for a matrix on a GPU whose entries are in host memory.
     progress : callable, optional
         ``progress(done, None)`` is called with the number of rounds after each one, by Kruskal's algorithm once at the
         end; an exception in it ends the computation.
@@ -58,14 +59,14 @@ def minimum_spanning_forest(
     DomainMismatch
         For complex weights.
     NotSupported
-        For Kruskal's algorithm on a GPU.
+        For Kruskal's algorithm on a GPU, if the entries are in host memory.
 
     Notes
     -----
     Of edges of equal weight, the one with the smaller smaller end, then with the smaller larger end, is preferred, so
-    that the result is unique.  Kruskal's algorithm costs O(nvals log n), on one thread.  Borůvka's has at most log2(n)
-    rounds, each of cost O(the edges between components + n); these edges are extracted in each round.  It synchronizes
-    a few times a round.
+    that the result is unique.  On a CPU Kruskal's algorithm costs O(nvals log n), on one thread.  Borůvka's has at most
+    log2(n) rounds of cost O(nvals + n), each of which synchronizes; rounds of operations on matrices extract the edges
+    between components.
 
     Sources: Kruskal, "On the Shortest Spanning Subtree of a Graph and the Traveling Salesman Problem", Proc. AMS 7,
     1956; Borůvka, "O jistém problému minimálním", 1926.
@@ -81,7 +82,8 @@ def minimum_spanning_forest(
     weights("minimum_spanning_forest", A)
     report = reporter("minimum_spanning_forest", progress)
     chosen_method = choice("minimum_spanning_forest", "method", method, ("auto", "kruskal", "boruvka"))
-    if chosen_method == "kruskal" or (chosen_method == "auto" and processor(A) == "cpu"):
+    at_once = processor(A) == "cpu" or A.placement == "device"
+    if chosen_method == "kruskal" or (chosen_method == "auto" and at_once):
         half = ops.span(A.select("triu", 1), largest=maximum)
         report(1, None)
         return half.ewise_add(half.T, "any")
