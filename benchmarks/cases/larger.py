@@ -19,13 +19,15 @@ from unittest import mock
 import numpy as np
 
 import semiring as sr
-from semiring.io.generator_arrays import uniform_weights
+from semiring.config import engine_for
+from semiring.engines.registry import run as run_spec
+from semiring.engines.requests.draw import DrawWeights
 from tests import verify
 
 from .. import checks, social
 from ..case import Run
 from ..forms import Proof, pattern_arrays, release
-from ..graphs import SEED, arrays, module, sources
+from ..graphs import SEED, arrays, sources
 from ..harness import Samples, measure, peak_bytes
 from ..report import Peer
 
@@ -252,9 +254,8 @@ def _weighted(graph: social.Social) -> sr.Matrix:
     """With weights from 1 to 255, equal in both directions."""
     A = social.matrix(graph)
     indptr, columns = arrays(A)
-    return sr.Matrix.from_csr(
-        indptr, columns, uniform_weights(module(A), indptr, columns, SEED, 1, 255), ncols=A.ncols, copy=False
-    ).wait()
+    weights = run_spec(DrawWeights(A.store.pattern, SEED, 1, 255, 0, 0, A.nrows), engine_for(A.device))
+    return sr.Matrix.from_csr(indptr, columns, weights, ncols=A.ncols, copy=False).wait()
 
 
 def _proved_distances(b: Bench, W: sr.Matrix, source: int, name: str) -> Any:

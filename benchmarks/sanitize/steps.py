@@ -367,6 +367,11 @@ STEPS: dict[str, Callable[[Small], Any]] = {
     "copied, kronecker": lambda s: _in_slices(
         lambda: _placed(s.E, "packed", "host").kronecker(_placed(s.A[:3, :50].dup(), None, "pinned"), "minus")
     ),
+    "random, kronecker": lambda s: sr.random.kronecker(8, 5, seed=3, weights="uniform"),
+    "random, rmat": lambda s: sr.random.rmat(7, 3, seed=3, weights="uniform"),
+    "random, uniform": lambda s: sr.random.uniform(N, 5, seed=3),
+    "random, grid": lambda s: sr.random.grid3d(5, 4, 9),
+    "random, star": lambda s: sr.random.star(N),
     # In slices: values beside columns, both codecs, all placements.
     "sliced, permute": lambda s: _in_slices(lambda: _placed(s.A, "packed", "host").permute(np.arange(N)[::-1].copy())),
     "sliced, levels by hubs": lambda s: _in_slices(lambda: sr.algorithms.bfs_levels(_placed(s.S, "packed", "host"), 7)),

@@ -9,31 +9,30 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from dataclasses import replace
 from functools import wraps
-from typing import Any, Final, ParamSpec
+from typing import Final, ParamSpec
 
 import numpy as np
 
-from semiring.config import checked_device, default_device
+from semiring.config import checked_device, default_device, engine_for
 from semiring.devices import dispatched, local_device, on_device
 from semiring.dtypes import BOOL
+from semiring.engines.registry import run
+from semiring.engines.requests.draw import BuildKeys, DrawEdges, DrawOrder, DrawWeights, Lattice, RandomEdges, Star
 from semiring.exceptions import InvalidValue
 from semiring.facade.matrix import Matrix
 from semiring.formats import CSR, Pattern
-from semiring.io import generator_arrays as arrays
 from semiring.io.files import Progress
 from semiring.memory.allocation import reports_memory, require
-from semiring.memory.arrays import Array, array_module, index_dtype
+from semiring.memory.arrays import Array, index_dtype
 
 __all__ = ["grid2d", "grid3d", "kronecker", "path", "rmat", "star", "uniform"]
 
-# n * n must be below 2**63: edges are sorted as one 64-bit key.
+# Both ends of an edge are one 64-bit key, which is sorted.
 _LARGEST_N: Final = 2**31
-LARGEST_WEIGHT: Final = 255
-
-# Returns the rows and columns of edges: of the number of the first, and their count.
-Draw = Callable[[int, int], tuple[Array, Array]]
+_LARGEST_WEIGHT: Final = 255
 
 P = ParamSpec("P")
 
@@ -113,7 +112,8 @@ def rmat(
 
     Notes
     -----
-    O(m log m) for m edges, and 16 bytes of memory for each (32 if symmetric); synchronizes.
+    O(m log m) for the sort of m edges, after O(m scale) to draw them; 17 bytes of memory for each (34 if symmetric).
+    On a GPU a level of the recursion is computed in registers: an edge is written once, before the sort. Synchronizes.
 
     Examples
     --------
@@ -121,23 +121,12 @@ def rmat(
     >>> A.shape, A.dtype, A.nvals <= 2 * 4 * 256, A.is_symmetric_structure
     ((256, 256), dtype('bool'), True, True)
     """
-    scale = arrays.checked("scale", scale, 0, 31)
+    scale = checked("scale", scale, 0, 31)
     if min(a, b, c) < 0 or a + b + c > 1 + 1e-9:
         raise InvalidValue(f"a, b, c: expected probabilities whose sum is at most 1, got {a}, {b}, {c}")
-    device, n = _device(device), 1 << scale
-
-    def prepare(xp: Any) -> Draw:
-        if permute:
-            require("rmat", local_device(device), 24 * n)  # random keys, their order, and the buffers of the sort
-        order = arrays.permutation(xp, n, seed) if permute else None
-
-        def draw(first: int, count: int) -> tuple[Array, Array]:
-            rows, cols = arrays.kronecker_edges(xp, scale, first, count, seed, a, b, c)
-            return (rows, cols) if order is None else (order[rows], order[cols])
-
-        return draw
-
-    return from_draws(device, "rmat", prepare, n, edge_factor, seed, symmetric, loops, weights, progress)
+    one, two, three = (round(share * 2**32) for share in (a, a + b, a + b + c))
+    edges = RandomEdges(1 << scale, seed, (one, two, three))
+    return from_draws(_device(device), "rmat", edges, permute, edge_factor, symmetric, loops, weights, progress)
 
 
 @_explain_positional_errors
@@ -231,12 +220,8 @@ def uniform(
     >>> A.shape, A.is_symmetric_structure, A.nvals <= 2 * 400
     ((100, 100), True, True)
     """
-    n = arrays.checked("n", n, 0, _LARGEST_N)
-
-    def prepare(xp: Any) -> Draw:
-        return lambda first, count: arrays.uniform_edges(xp, n, first, count, seed)
-
-    return from_draws(_device(device), "uniform", prepare, n, edge_factor, seed, symmetric, loops, weights, progress)
+    edges = RandomEdges(checked("n", n, 0, _LARGEST_N), seed)
+    return from_draws(_device(device), "uniform", edges, False, edge_factor, symmetric, loops, weights, progress)
 
 
 @reports_memory
@@ -336,11 +321,11 @@ def star(leaves: int, *, device: str | None = None) -> Matrix:
     >>> sr.random.star(2).to_dicts()
     {0: {1: True, 2: True}, 1: {0: True}, 2: {0: True}}
     """
-    leaves = arrays.checked("leaves", leaves, 0, 2**60)
+    leaves = checked("leaves", leaves, 0, 2**60)
     device = _device(device)
     local = local_device(device)
     require("star", local, 4 * leaves * index_dtype(2 * leaves).itemsize)
-    store = csr_of_arrays(*arrays.star_arrays(array_module(local), leaves), None, symmetric=True)
+    store = csr_of(run(Star(leaves), engine_for(local)), None, symmetric=True)
     return Matrix._new(on_device(device, store))
 
 
@@ -351,64 +336,83 @@ def _device(device: str | None) -> str:
 @dispatched()
 def lattice_matrix(device: str, shape: tuple[int, ...]) -> Matrix:
     """Return the points of a grid of this shape, each adjacent to the next along each axis."""
-    shape = tuple(arrays.checked("side", side, 0, 2**60) for side in shape)
-    n, neighbors = math.prod(shape), 2 * len(shape)
-    # For each point and direction, whether a neighbor exists, and its number; then the columns, and offsets.
-    index = index_dtype(n * neighbors).itemsize
-    require("grid", device, n * (neighbors * (1 + 2 * index) + 3 * index))
-    return Matrix._new(csr_of_arrays(*arrays.lattice(array_module(device), shape), None, symmetric=True))
+    shape = checked_shape(shape)
+    everywhere = 0, math.prod(shape)
+    pattern = run(Lattice(shape, everywhere, everywhere), engine_for(device))
+    return Matrix._new(csr_of(pattern, None, symmetric=True))
 
 
 @dispatched()
 def from_draws(
     device: str,
     operation: str,
-    prepare: Callable[[Any], Draw],
-    n: int,
+    edges: RandomEdges,
+    permute: bool,
     edge_factor: int,
-    seed: int,
     symmetric: bool,
     loops: bool,
     weights: str | None,
     progress: Progress | None,
 ) -> Matrix:
-    """Return the graph of drawn edges.  prepare: of the module of arrays; returns the function that draws."""
-    total = count_of_draws(n, edge_factor, weights)
-    xp = array_module(device)
-    draw = prepare(xp)
-    require(operation, device, 16 * total * (2 if symmetric else 1) + 8 * n)
+    """Return the graph of drawn edges.  permute: renumber the vertices at random."""
+    total = count_of_draws(edges, edge_factor, weights)
+    if permute:
+        edges = permuted(operation, device, edges)
+    # The sort on a GPU holds two copies of the keys, and a byte a key; that on a CPU is in place.
+    require(operation, device, 17 * total * (2 if symmetric else 1) + 8 * edges.n)
 
-    def chunks() -> Iterator[tuple[Array, Array]]:
-        for first in range(0, total, arrays.CHUNK_EDGES):
-            yield draw(first, min(arrays.CHUNK_EDGES, total - first))
-            if progress is not None:
-                progress("drawing edges", min((first + arrays.CHUNK_EDGES) / total, 1.0))
+    def report(done: int) -> None:
         if progress is not None:
-            progress("sorting edges", 0.0)
+            progress("drawing edges", done / total)
 
-    indptr, indices = arrays.compress(xp, chunks(), total, n, symmetric=symmetric, loops=loops)
-    values = None
-    if weights is not None:
-        values = arrays.uniform_weights(xp, indptr, indices, seed, 1, LARGEST_WEIGHT)
-    return Matrix._new(csr_of_arrays(indptr, indices, values, symmetric=symmetric))
+    engine = engine_for(device)
+    keys = [run(DrawEdges(edges, 0, total, symmetric, loops, report), engine)]
+    if progress is not None:
+        progress("sorting edges", 0.0)
+    pattern = run(BuildKeys(edges.n, edges.n, keys), engine)
+    return Matrix._new(csr_of(pattern, drawn_weights(device, weights, pattern, edges, 0, 0), symmetric=symmetric))
 
 
-def count_of_draws(n: int, edge_factor: int, weights: str | None) -> int:
+def count_of_draws(edges: RandomEdges, edge_factor: int, weights: str | None) -> int:
     """Return how many edges are drawn; InvalidValue for a wrong argument."""
     if weights not in (None, "uniform"):
         raise InvalidValue(f'weights: expected None or "uniform", got {weights!r}')
-    return n * arrays.checked("edge_factor", edge_factor, 0, 2**20)
+    return edges.n * checked("edge_factor", edge_factor, 0, 2**20)
 
 
-def csr_of_arrays(
-    indptr: Array, indices: Array, values: Array | None, *, symmetric: bool, ncols: int | None = None
-) -> CSR:
-    """Return a store of arrays that are sorted, distinct and within range by construction; ncols: n if it is square."""
-    nrows = int(indptr.size) - 1
-    facts = {"symmetric": True} if symmetric else {}
-    pattern = Pattern(nrows, nrows if ncols is None else ncols, indptr, indices, facts)
+def permuted(operation: str, device: str, edges: RandomEdges) -> RandomEdges:
+    """Return the same edges between vertices that are renumbered at random; device: of the arrays."""
+    require(operation, device, 24 * edges.n)  # random keys, their order, and the buffers of the sort
+    return replace(edges, order=run(DrawOrder(edges.n, edges.seed), engine_for(device)))
+
+
+def drawn_weights(
+    device: str, weights: str | None, pattern: Pattern, edges: RandomEdges, top: int, left: int
+) -> Array | None:
+    """Return the weights of the entries of a block that begins at row `top` and column `left`; None without weights."""
+    if weights is None:
+        return None
+    return run(DrawWeights(pattern, edges.seed, 1, _LARGEST_WEIGHT, top, left, edges.n), engine_for(device))
+
+
+def csr_of(pattern: Pattern, values: Array | None, *, symmetric: bool) -> CSR:
+    """Return a store of a pattern that is valid by construction; without values all entries are true."""
+    if symmetric:
+        pattern.facts["symmetric"] = True
     dtype = BOOL if values is None else np.dtype(values.dtype)
     return CSR(pattern, dtype, values, np.bool_(True) if values is None else None)
+
+
+def checked_shape(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the sides of a lattice; `InvalidValue` if one is outside the limits."""
+    return tuple(checked("side", side, 0, 2**60) for side in shape)
+
+
+def checked(name: str, value: int, low: int, high: int) -> int:
+    """Return ``value`` as an int; `InvalidValue` if it is outside the limits."""
+    if not low <= int(value) <= high:
+        raise InvalidValue(f"{name}: expected {low} to {high}, got {value}")
+    return int(value)
 
 
 def __dir__() -> list[str]:

@@ -10,6 +10,7 @@ import pytest
 import semiring as sr
 from semiring import Matrix, Vector, distributed
 from semiring.distributed import Grid
+from semiring.engines.requests import draw
 from semiring.exceptions import (
     DimensionMismatch,
     DomainMismatch,
@@ -18,7 +19,6 @@ from semiring.exceptions import (
     InvalidType,
     InvalidValue,
 )
-from semiring.io import generator_arrays
 from tests.distributed.grids import by_shape, in_folder, ranks_are_threads, run, same
 
 __all__ = ["in_folder", "ranks_are_threads"]
@@ -149,7 +149,7 @@ GRAPHS: tuple[tuple[str, tuple[int, ...], dict[str, Any]], ...] = (
 
 @by_shape
 def test_graphs_are_those_of_one_process(shape: tuple[int, int], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(generator_arrays, "CHUNK_EDGES", 300)  # several rounds, unequal ones
+    monkeypatch.setattr(draw, "CHUNK_EDGES", 300)  # several rounds, unequal ones
 
     def program(grid: Grid) -> list[Any]:
         wrong = []

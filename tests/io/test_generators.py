@@ -64,3 +64,44 @@ def test_generators_name_their_keyword_arguments() -> None:
     uniform: Any = sr.random.uniform
     with pytest.raises(TypeError, match=r"uniform: expected n and edge_factor by position and seed= .*; got 3"):
         uniform(10, 10, 0.5)
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "options"),
+    [
+        ("kronecker", (10,), {"seed": 3, "weights": "uniform"}),
+        ("rmat", (0,), {}),
+        ("rmat", (9, 5), {"seed": -1, "a": 0.3, "symmetric": True}),
+        ("rmat", (8, 3), {"loops": False, "permute": True}),
+        ("rmat", (16,), {}),  # as many keys as the radix sort of the GPU is used for
+        ("uniform", (0,), {}),
+        ("uniform", (1,), {}),
+        ("uniform", (777, 5), {"weights": "uniform"}),
+        ("uniform", (5000, 300), {"symmetric": False, "loops": True}),
+        ("grid2d", (0, 3), {}),
+        ("grid2d", (31, 20), {}),
+        ("grid3d", (7, 1, 12), {}),
+        ("path", (3000,), {}),
+        ("star", (0,), {}),
+        ("star", (1000,), {}),
+    ],
+)
+def test_graphs_are_equal_on_every_engine(
+    engine: str, name: str, arguments: tuple[int, ...], options: dict[str, Any]
+) -> None:
+    generator = getattr(sr.random, name)
+    expected = generator(*arguments, **options)
+    with sr.use(engine):
+        A = generator(*arguments, **options)
+        assert A.is_iso == expected.is_iso
+        assert A.is_symmetric_structure == expected.is_symmetric_structure
+        made = A.to("cpu")
+    for array, other in zip(made.to_csr(index_dtype=None), expected.to_csr(index_dtype=None), strict=True):
+        assert array.dtype == other.dtype
+        np.testing.assert_array_equal(array, other)
+
+
+def test_progress_is_reported() -> None:
+    steps: list[tuple[str, float]] = []
+    sr.random.uniform(50, progress=lambda *step: steps.append(step))
+    assert steps == [("drawing edges", 1.0), ("sorting edges", 0.0)]

@@ -22,6 +22,7 @@
 #define THREADS EMULATED_BLOCK
 
 struct Dimension { unsigned x; };
+struct uint4 { unsigned x, y, z, w; };
 struct Warp { unsigned long long slot[2][32]; int count = 0; unsigned generation = 0; };
 struct Fibers {
     ucontext_t scheduler, context[THREADS];
@@ -74,6 +75,7 @@ static unsigned __ballot_sync(unsigned, int value) {
     return bits;
 }
 static int __any_sync(unsigned mask, int value) { return __ballot_sync(mask, value) != 0; }
+static int __all_sync(unsigned mask, int value) { return __ballot_sync(mask, value) == mask; }
 template <class T>
 static T lane_value(T value, int lane) {
     unsigned long long bits = 0;

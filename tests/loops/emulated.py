@@ -79,40 +79,34 @@ def _translated(text: str) -> str:
     return text
 
 
+def library(text: str, calls: str, folder: Path) -> ctypes.CDLL:
+    """Compile CUDA text, and functions of C++ that call ``launch(blocks, body)``; compiled before, it is loaded."""
+    text = f"""#define EMULATED_BLOCK {BLOCK}
+#include "{_HEADER}"
+{_translated(text)}
+{calls}
+"""
+    digest = hashlib.sha256((text + _HEADER.read_text()).encode()).hexdigest()[:20]
+    made = folder / f"{digest}.so"
+    if not made.exists():
+        source = folder / f"{digest}.cpp"
+        source.write_text(text)
+        options = ("-std=c++17", "-O1", "-w", "-fpermissive", "-shared", "-fPIC", "-pthread")
+        command = [str(COMPILER), *options, "-o", str(made), str(source)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr[:4000]
+    return ctypes.CDLL(str(made))
+
+
 class _Program:
     """A compiled text."""
 
     def __init__(self, program: Program, folder: Path) -> None:
         self.code = code = program_code.Code(program)
-        text = _translated(module_text("program.cuh", code.text()))
-        text = f"""#define EMULATED_BLOCK {BLOCK}
-#include "{_HEADER}"
-{text}
-extern "C" void run(unsigned blocks, const Arguments* a, const State* first) {{
-    launch(blocks, [=] {{ program(*a, *first); }});
-}}
-"""
-        digest = hashlib.sha256((text + _HEADER.read_text()).encode()).hexdigest()[:20]
-        library = folder / f"{digest}.so"
-        if not library.exists():
-            source = folder / f"{digest}.cpp"
-            source.write_text(text)
-            command = [
-                COMPILER,
-                "-std=c++17",
-                "-O1",
-                "-w",
-                "-fpermissive",
-                "-shared",
-                "-fPIC",
-                "-pthread",
-                "-o",
-                str(library),
-                str(source),
-            ]
-            done = subprocess.run(command, capture_output=True, text=True, check=False)
-            assert done.returncode == 0, done.stderr[:4000]
-        self.run = ctypes.CDLL(str(library)).run
+        calls = """extern "C" void run(unsigned blocks, const Arguments* a, const State* first) {
+    launch(blocks, [=] { program(*a, *first); });
+}"""
+        self.run = library(module_text("program.cuh", code.text()), calls, folder).run
         self.arguments, self.state = code.arguments(), code.state()
 
 

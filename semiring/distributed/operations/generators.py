@@ -9,22 +9,25 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from ...config import engine_for
+from ...engines.registry import run
+from ...engines.requests import draw
+from ...engines.requests.draw import BuildKeys, DrawEdges, Lattice, RandomEdges, column_bits
 from ...facade.matrix import Matrix
 from ...formats import CSR, Array, array_module
-from ...io import generator_arrays as arrays
 from ...io.files import Progress
 from ...io.generators import (
-    LARGEST_WEIGHT,
-    Draw,
+    checked_shape,
     count_of_draws,
-    csr_of_arrays,
+    csr_of,
+    drawn_weights,
     from_draws,
     lattice_matrix,
+    permuted,
 )
 from ..grid import Grid, segment_bounds
 from ..partition import matrix
@@ -38,11 +41,10 @@ def grid_lattice(device: Any, shape: tuple[int, ...]) -> Matrix:
     grid: Grid = device.executor.grid
 
     def block() -> tuple[CSR, int]:
-        sides = tuple(arrays.checked("side", side, 0, 2**60) for side in shape)
+        sides = checked_shape(shape)
         n = math.prod(sides)
-        rows, cols = grid.rows(n), grid.cols(n)
-        made = arrays.lattice(array_module(grid.local), sides, rows, cols)
-        return csr_of_arrays(*made, None, symmetric=False, ncols=cols[1] - cols[0]), n
+        made = run(Lattice(sides, grid.rows(n), grid.cols(n)), engine_for(grid.local))
+        return csr_of(made, None, symmetric=False), n
 
     return _matrix(grid, *grid.run_then_barrier(block), symmetric=True)
 
@@ -57,44 +59,40 @@ def grid_from_draws(device: Any, *arguments: Any) -> Matrix:
 def draw_in_shares(
     grid: Grid,
     operation: str,
-    prepare: Callable[[Any], Draw],
-    n: int,
+    edges: RandomEdges,
+    permute: bool,
     edge_factor: int,
-    seed: int,
     symmetric: bool,
     loops: bool,
     weights: str | None,
     progress: Progress | None,
 ) -> Matrix:
     """Draw this process's share of the edges, and return the graph of all.  Collective."""
-    xp = array_module(grid.local)
-    total, draw = grid.run_then_barrier(lambda: (count_of_draws(n, edge_factor, weights), prepare(xp)))
+    engine, n = engine_for(grid.local), edges.n
+
+    def prepared() -> tuple[int, RandomEdges]:
+        total = count_of_draws(edges, edge_factor, weights)
+        return total, permuted(operation, grid.local, edges) if permute else edges
+
+    total, drawn = grid.run_then_barrier(prepared)
     bounds = [rank * total // grid.size for rank in range(grid.size + 1)]
     first, last = bounds[grid.rank], bounds[grid.rank + 1]
     most = max(high - low for low, high in itertools.pairwise(bounds))
+    round_edges = max(draw.CHUNK_EDGES // (2 if symmetric else 1), 1)  # of which both directions are sent together
     route = _Routes(grid, n)
     arrived: list[Array] = []
-    for begin in range(0, most, arrays.CHUNK_EDGES):  # as many rounds on each process
-        count = min(arrays.CHUNK_EDGES, most, max(last - first - begin, 0))
-        rows, cols = draw(first + begin, count)
-        if not loops:
-            off = rows != cols
-            rows, cols = rows[off], cols[off]
-        for starts, ends in ((rows, cols), (cols, rows)) if symmetric else ((rows, cols),):
-            arrived += route.sent(starts, ends)
+    for begin in range(0, most, round_edges):  # as many rounds on each process
+        count = min(round_edges, most, max(last - first - begin, 0))
+        arrived += route.sent(run(DrawEdges(drawn, first + begin, count, symmetric, loops), engine))
         if progress is not None:
-            progress("drawing edges", min((begin + arrays.CHUNK_EDGES) / most, 1.0))
+            progress("drawing edges", min((begin + round_edges) / most, 1.0))
     if progress is not None:
         progress("sorting edges", 0.0)
 
     def block() -> CSR:
-        keys = xp.concatenate(arrived) if arrived else xp.zeros(0, np.int64)
-        arrived.clear()
-        indptr, indices = arrays.distinct_rows(xp, keys, route.nrows, route.ncols)
-        values, at = None, (route.top, route.left, n)
-        if weights is not None:
-            values = arrays.uniform_weights(xp, indptr, indices, seed, 1, LARGEST_WEIGHT, block=at)
-        return csr_of_arrays(indptr, indices, values, symmetric=False, ncols=route.ncols)
+        pattern = run(BuildKeys(route.nrows, route.ncols, arrived), engine)
+        values = drawn_weights(grid.local, weights, pattern, edges, route.top, route.left)
+        return csr_of(pattern, values, symmetric=False)
 
     return _matrix(grid, grid.run_then_barrier(block), n, symmetric=symmetric)
 
@@ -103,20 +101,22 @@ class _Routes:
     """Where the positions of an n x n matrix are held; a position is sent as one key of its block."""
 
     def __init__(self, grid: Grid, n: int) -> None:
-        self._grid, xp = grid, array_module(grid.local)
+        self._grid, self._bits, xp = grid, column_bits(n), array_module(grid.local)
         (height, width), bounds = grid.shape, segment_bounds(n, grid.size)
         self._tops = xp.asarray(bounds[::width], dtype=np.int64)
-        self._lefts = xp.asarray(bounds[::height], dtype=np.int64)
+        lefts = bounds[::height]
+        self._lefts = xp.asarray(lefts, dtype=np.int64)
+        self._widths = xp.asarray([column_bits(right - left) for left, right in itertools.pairwise(lefts)], np.int64)
         (self.top, bottom), (self.left, right) = grid.rows(n), grid.cols(n)
         self.nrows, self.ncols = bottom - self.top, right - self.left
 
-    def sent(self, rows: Array, cols: Array) -> list[Array]:
-        """Return the keys of this block that the processes send in this round.  Collective."""
+    def sent(self, keys: Array) -> list[Array]:
+        """Send keys of positions in the matrix; return those of positions in this block.  Collective."""
         grid, xp = self._grid, array_module(self._grid.local)
+        rows, cols = keys >> self._bits, keys & ((1 << self._bits) - 1)
         i = xp.searchsorted(self._tops[1:-1], rows, side="right")
         j = xp.searchsorted(self._lefts[1:-1], cols, side="right")
-        widths = self._lefts[1:] - self._lefts[:-1]
-        keys = (rows - self._tops[i]) * widths[j] + (cols - self._lefts[j])
+        keys = ((rows - self._tops[i]) << self._widths[j]) | (cols - self._lefts[j])
         order, ends = group_by_owner(keys, i * grid.shape[1] + j, grid.size, grid.local)
         keys = keys[order]
         messages = [keys[low:high] if low < high else None for low, high in itertools.pairwise(ends)]

@@ -201,7 +201,8 @@ def _merged(
     n, low = int(keys.size), np.int32(width(ncols))
     indices = cupy.empty(runs, index_dtype(ncols))
     indptr = cupy.empty(nrows + 1, index_dtype(runs))
-    starts = cupy.empty(runs + 1, ranks.dtype)
+    # Where the runs start is read only to combine values.
+    starts = None if dup is None and values is None else cupy.empty(runs + 1, ranks.dtype)
     kinds = keys.dtype, _BYTE if values is None else values.dtype
     types = {"MINOR": indices.dtype, "R": ranks.dtype, "O": indptr.dtype}
     _kernel("build_minor", *kinds, **types)(grid(n), BLOCK, n, keys, low, marks, ranks, indices, starts)
