@@ -1,16 +1,12 @@
 """Generated graphs of the CUDA engine are those of NumPy, bit for bit.
 
-Without a GPU: the host of the kernels runs with NumPy's arrays, and its launches call the text of the kernels, which
-the C++ compiler of the machine compiles (`tests.loops.emulated`).  Sorts and `build` have tests of their own.
+No GPU is needed (`emulated_kernels`).  Sorts and `build` have tests of their own.
 """
 
 from __future__ import annotations
 
-import ctypes
 import itertools
 import math
-import re
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -19,7 +15,6 @@ import pytest
 pytest.importorskip("cupy", reason="the engine imports CuPy")
 
 from semiring.engines.cuda import draw as cuda_draw
-from semiring.engines.cuda.compile import module_text
 from semiring.engines.requests.draw import (
     BuildKeys,
     DrawEdges,
@@ -31,60 +26,17 @@ from semiring.engines.requests.draw import (
 )
 from semiring.engines.shared import draw_numpy
 from semiring.formats import Pattern
+from tests.engines.emulated_kernels import emulate
 from tests.loops import emulated
 
 pytestmark = pytest.mark.skipif(emulated.COMPILER is None, reason="kernels are run by a C++ compiler for the host")
 
 SHARES = ((0.57, 0.76, 0.95), (0.25, 0.5, 0.75), (0.0, 0.3, 1.0), (1.0, 1.0, 1.0))
-_ENTRY = re.compile(r'extern "C" __global__ void (draw_\w+)\(([^)]*)\)')
-
-
-def _call(entry: str, parameters: str) -> str:
-    """A function of C++ that launches a kernel."""
-    names = ", ".join(re.findall(r"(\w+)(?:,|$)", parameters))
-    launch = f"launch(blocks, [=] {{ {entry}({names}); }});"
-    return f'extern "C" void call_{entry}(unsigned blocks, {parameters}) {{ {launch} }}\n'
-
-
-def _argument(value: Any) -> Any:
-    """The value of ctypes for an argument of `Kernel`."""
-    if value is None or isinstance(value, np.ndarray):
-        return ctypes.c_void_p(None if value is None else value.ctypes.data)
-    if isinstance(value, (bool, int)):
-        return ctypes.c_bool(value) if isinstance(value, bool) else ctypes.c_longlong(value)
-    return np.ctypeslib.as_ctypes_type(value.dtype)(value.item())
-
-
-class _Counter(np.ndarray[Any, Any]):
-    """A counter in memory of the host."""
-
-    def read(self) -> int:
-        return int(self[0])
 
 
 @pytest.fixture
 def host(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Let `engines.cuda.draw` use NumPy's arrays and the emulated kernels."""
-    folder = tmp_path_factory.getbasetemp() / "draw"
-    folder.mkdir(exist_ok=True)
-    kernel = cuda_draw._kernel
-
-    def emulated_kernel(*of: Any) -> Any:
-        handle = kernel(*of)
-        text = module_text(handle.file, handle.prologue)
-        calls = "".join(_call(*found) for found in _ENTRY.findall(text))
-        run = emulated.library(text, calls, folder)[f"call_{handle.entry}"]
-        return lambda _grid, _block, *arguments: run(2, *map(_argument, arguments))
-
-    def empty(size: int, dtype: Any) -> np.ndarray[Any, Any]:
-        return np.frombuffer(bytearray(b"\xab" * (size * np.dtype(dtype).itemsize)), dtype)
-
-    monkeypatch.setattr(cuda_draw, "cupy", SimpleNamespace(empty=empty, argsort=np.argsort))
-    monkeypatch.setattr(cuda_draw, "_kernel", emulated_kernel)
-    monkeypatch.setattr(cuda_draw, "grid", lambda _: 2)
-    monkeypatch.setattr(cuda_draw, "one_wave", lambda *_: 2)
-    monkeypatch.setattr(cuda_draw, "require", lambda *_: None)
-    monkeypatch.setattr(cuda_draw, "counter", lambda: np.zeros(1, np.int64).view(_Counter))
+    emulate(cuda_draw, monkeypatch, tmp_path_factory.getbasetemp() / "kernels")
 
 
 def same(made: Pattern, expected: Pattern) -> None:

@@ -11,7 +11,7 @@ extern "C" __global__ void arrays_differ(i64 n, const A* a, const B* b, f64 rela
         if (x == y || (x != x && y != y)) continue;
         if constexpr (CLOSE) {
             const f64 left = cast<f64>(a[p]), right = cast<f64>(b[p]);
-            if (isfinite(left) && isfinite(right) && fabs(left - right) <= absolute + relative * fabs(right)) continue;
+            if (op::isfinite(left) && op::isfinite(right) && fabs(left - right) <= absolute + relative * fabs(right)) continue;
         }
         store_relaxed(differ, 1u);
     }
