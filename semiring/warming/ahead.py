@@ -30,7 +30,6 @@ from ..dtypes import lookup
 from ..exceptions import InvalidValue, NotSupported, SemiringError
 from ..optional import installed, missing
 from ..worker_thread import processors
-from .recorded import compile_recorded, recorded_types
 
 __all__ = ["WarmReport", "warm"]
 
@@ -38,6 +37,8 @@ Progress = Callable[[str, float], None]
 
 # The maximum number of processes of one call: each uses some hundred megabytes, on a GPU also of its memory.
 _MOST_PROCESSES = {"cpu": 8, "cuda": 4}
+# Recorded kernels for which another process is started: each imports the package and the compiler.
+_KERNELS_A_PROCESS = 4
 # The algorithms that `warm` compiles if none is named.
 _USUAL = (
     *("bfs_levels", "bfs_parents", "bfs_trace", "sssp", "connected_components", "pagerank"),
@@ -151,7 +152,9 @@ def warm(
     _check_cache()
     report = _print_line if progress is None and not config.quiet else progress
     if device == "cuda":
-        known = recorded_types()
+        from ..engines.cuda import kernel_lists
+
+        known = kernel_lists.types()
         wanted = chosen.split(",") if chosen else known
         if known and set(wanted) <= set(known):
             return _from_lists(names, wanted, architecture, report)
@@ -162,79 +165,100 @@ def warm(
 
 def _from_lists(names: list[str], types: list[str], architecture: str | None, report: Progress | None) -> WarmReport:
     """Compile the recorded kernels for an architecture, by default that of the current GPU."""
+    from ..engines.cuda import kernel_lists
     from ..engines.cuda.compile import current_architecture
 
-    started = time.perf_counter()
     where = architecture or current_architecture()
-    kernels: dict[str, int] = {}
-    for name, count, seconds in compile_recorded(names, types, where):
-        kernels[name] = count
-        if report is not None:
-            report(f"{name}: {count} kernels compiled for {where}, {seconds:.1f} s", len(kernels) / len(names))
-    return WarmReport("cuda", kernels, time.perf_counter() - started, 1)
+    seen: set[int] = set()
+    texts = {}
+    for name in names:
+        texts[name] = [str(number) for number in kernel_lists.numbers(name, types) if number not in seen]
+        seen.update(map(int, texts[name]))
+    count = min(len(seen) // _KERNELS_A_PROCESS + 1, len(processors()))
+    return _run(texts, [_Worker("recorded", where) for _ in range(count)], "cuda", where, report)
 
 
 def _by_running(names: list[str], chosen: str, device: str, report: Progress | None) -> WarmReport:
     """Run the algorithms in processes of their own, which compile and store kernels."""
+    count = min(len(names), len(processors()), _MOST_PROCESSES[device])
+    workers = [_Worker("worker", device, *filter(None, [chosen])) for _ in range(count)]
+    return _run({name: [name] for name in names}, workers, device, device, report)
+
+
+def _run(
+    lines: dict[str, list[str]], workers: list[_Worker], device: str, where: str, report: Progress | None
+) -> WarmReport:
+    """Distribute the lines of each algorithm over the processes, and count their kernels."""
     started = time.perf_counter()
-    workers = [_Worker(device, chosen) for _ in range(min(len(names), len(processors()), _MOST_PROCESSES[device]))]
     idle: SimpleQueue[_Worker] = SimpleQueue()
     for worker in workers:
         idle.put(worker)
 
-    def compiled(name: str) -> tuple[str, dict[str, Any]]:
+    def compiled(name: str, line: str) -> tuple[str, dict[str, Any]]:
         worker = idle.get()
-        result = worker.run(name)
+        result = worker.run(name, line)
         idle.put(worker)
         return name, result
 
-    kernels: dict[str, int] = {}
+    left, done, seconds = {name: len(of_name) for name, of_name in lines.items()}, 0, dict.fromkeys(lines, 0.0)
+    kernels = dict.fromkeys(lines, 0)
+
+    def end(name: str) -> None:
+        nonlocal done
+        done += 1
+        if report is not None:
+            what = f"{name}: {kernels[name]} kernels compiled for {where}, {seconds[name]:.1f} s"
+            report(what, done / len(lines))
+
     pool = ThreadPoolExecutor(len(workers))
     try:
-        for done in as_completed([pool.submit(compiled, name) for name in names]):
-            name, result = done.result()
-            kernels[name] = result["kernels"]
-            if report is not None:
-                what = f"{name}: {result['kernels']} kernels compiled for {device}, {result['seconds']:.1f} s"
-                report(what, len(kernels) / len(names))
+        jobs = [pool.submit(compiled, name, line) for name, of_name in lines.items() for line in of_name]
+        for name in [name for name, count in left.items() if count == 0]:
+            end(name)
+        for job in as_completed(jobs):
+            name, result = job.result()
+            kernels[name] += result["kernels"]
+            seconds[name] += result["seconds"]
+            left[name] -= 1
+            if left[name] == 0:
+                end(name)
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
         for worker in workers:
             worker.end()
-    kernels = {name: kernels[name] for name in names}
     return WarmReport(device, kernels, time.perf_counter() - started, len(workers))
 
 
 class _Worker:
-    """A process that runs algorithms (`worker`)."""
+    """A process of this package that compiles: `worker` or `recorded`."""
 
-    def __init__(self, device: str, types: str = "") -> None:
+    def __init__(self, module: str, *arguments: str) -> None:
         # Open for as long as the process.
         self._messages = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115
         # This package, whatever the working folder contains; it may be in a zip file.
         paths = os.pathsep.join(filter(None, [str(_ROOT), os.environ.get("PYTHONPATH")]))
         environment = {"SEMIRING_CACHE_DIR": str(config.cache_dir), "SEMIRING_QUIET": "1", "PYTHONPATH": paths}
         self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "semiring.warming.worker", device, *filter(None, [types])],
+            [sys.executable, "-P", "-m", f"semiring.warming.{module}", *arguments],
             env={**os.environ, **environment},
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._messages, text=True,
         )  # fmt: skip
 
-    def run(self, name: str) -> dict[str, Any]:
-        """Run an algorithm in the process and wait for it; SemiringError if it fails."""
+    def run(self, name: str, line: str) -> dict[str, Any]:
+        """Send a line of an algorithm to the process and wait for its result; SemiringError if it fails."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         try:
-            self._process.stdin.write(f"{name}\n")
+            self._process.stdin.write(f"{line}\n")
             self._process.stdin.flush()
-            line = self._process.stdout.readline()
+            answer = self._process.stdout.readline()
         except BrokenPipeError:
-            line = ""
-        if not line:
+            answer = ""
+        if not answer:
             self._messages.seek(0)
             last = self._messages.read().strip().rpartition("\n")[2]
             raise SemiringError(f"warm: the process that compiles {name} ended: {last or 'without a message'}")
-        result: dict[str, Any] = json.loads(line)
+        result: dict[str, Any] = json.loads(answer)
         if "error" in result:
             raise SemiringError(f"warm: {name} failed: {result['error']}")
         return result

@@ -23,6 +23,8 @@ from semiring.warming import worker
 if TYPE_CHECKING:
     from semiring.engines.cuda.kernel_lists import Lists, Text
 
+# Binary logarithms of the vertices of further graphs: on a GPU the kernels of a call depend on sizes.
+_BETWEEN = (6, 9)
 TYPES = ("bool", "int32", "int64", "float32", "float64")
 
 
@@ -56,7 +58,7 @@ def recorded(name: str) -> dict[str, list[list[Text]]]:
     with sr.use("cuda"):
         for call in worker.calls(name):
             # Graphs of their own for each call: what a call derives from a matrix, later ones do not.
-            for A in worker.matrices(TYPES, worker.scale(name)):
+            for A in worker.matrices(TYPES, worker.scale(name), _BETWEEN):
                 A.wait()
                 with _watched() as used:
                     worker.computed(call, A)

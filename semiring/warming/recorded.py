@@ -1,48 +1,35 @@
-"""CUDA kernels from the recorded lists (`engines.cuda.kernel_lists`), by NVRTC on all processors, without a GPU."""
+"""One process of `warm` for a GPU: compile recorded CUDA kernels (`engines.cuda.kernel_lists`) by NVRTC, without a GPU.
+
+    python -m semiring.warming.recorded ARCHITECTURE
+
+Reads the number of one recorded text per line, and writes one line of JSON for each: how many kernels were compiled
+(0: the store had it), the seconds that it took, or an error.
+"""
 
 from __future__ import annotations
 
+import json
+import sys
 import time
-from collections.abc import Collection, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
-from ..worker_thread import processors
-
-__all__ = ["compile_recorded", "recorded_types"]
+from semiring.engines.cuda import kernel_lists
+from semiring.engines.cuda.compile import compiled
 
 
-def recorded_types() -> list[str]:
-    """Return the types of values for which calls were recorded."""
-    from ..engines.cuda import kernel_lists
+def main(architecture: str) -> None:
+    """Process the lines of standard input until it ends."""
+    for line in sys.stdin:
+        started = time.perf_counter()
+        file, prologue, entry = kernel_lists.text(int(line))
+        result: dict[str, Any] = {}
+        try:
+            result |= {"kernels": int(compiled(file, prologue, architecture, entry))}
+            result |= {"seconds": time.perf_counter() - started}
+        except Exception as error:
+            result["error"] = f"{type(error).__name__}: {error}"
+        print(json.dumps(result), flush=True)
 
-    return kernel_lists.types()
 
-
-def compile_recorded(
-    names: Sequence[str], types: Collection[str], architecture: str
-) -> Iterator[tuple[str, int, float]]:
-    """Compile what is missing in the store; yield each function, the number of its kernels, and seconds.
-
-    A kernel that several functions need counts for the first.  SemiringError if one does not compile.
-    """
-    from ..engines.cuda import kernel_lists
-    from ..engines.cuda.compile import compiled
-
-    def compile_one(text: kernel_lists.Text) -> bool:
-        file, prologue, entry = text
-        return compiled(file, prologue, architecture, entry)
-
-    seen: set[kernel_lists.Text] = set()
-    pool = ThreadPoolExecutor(len(processors()))
-    try:
-        jobs = {}
-        for name in names:
-            texts = [text for text in kernel_lists.texts(name, types) if text not in seen]
-            seen.update(texts)
-            jobs[name] = [pool.submit(compile_one, text) for text in texts]
-        for name, parts in jobs.items():
-            started = time.perf_counter()
-            count = sum(part.result() for part in parts)
-            yield name, count, time.perf_counter() - started
-    finally:
-        pool.shutdown(wait=False, cancel_futures=True)
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -16,7 +16,6 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import semiring as sr
@@ -24,7 +23,6 @@ from semiring import kernel_store
 from semiring.config import config
 from semiring.warming import worker
 from semiring.warming.record import TYPES
-from semiring.worker_thread import processors
 
 LEVELS = {"x86_64": "x86-64-v3", "amd64": "x86-64-v3", "aarch64": "generic", "arm64": "generic"}
 ARCHITECTURES = ("sm_75", "sm_80", "sm_90", "sm_100", "sm_120")
@@ -73,18 +71,10 @@ def write_cpu(package: Path, names: Sequence[str], types: Sequence[str]) -> Path
 
 def write_cuda(package: Path, names: Sequence[str], architecture: str) -> Path:
     """Compile the recorded CUDA kernels of functions for an architecture, and write a pack of them."""
-    from semiring.engines.cuda import kernel_lists
-    from semiring.engines.cuda.compile import compile_text, key_of
-
-    chosen = worker.names() if list(names) == ["all"] else names
-    texts = list(dict.fromkeys(text for name in chosen for text in kernel_lists.texts(name, kernel_lists.types())))
-    targets = [(file, prologue, architecture, entry) for file, prologue, entry in texts]
-    with ThreadPoolExecutor(len(processors())) as pool:
-        codes = pool.map(lambda target: compile_text(*target), targets)
-        pack = package / f"{architecture}.pack"
-        kernel_store.write_pack(
-            pack, zip((key_of(*text[:2], architecture, text[2]) for text in texts), codes, strict=True)
-        )
+    pack = package / f"{architecture}.pack"
+    with tempfile.TemporaryDirectory() as cache, config.set(cache_dir=cache):
+        sr.warm(*names, architecture=architecture, progress=lambda *_: None)
+        kernel_store.write_pack(pack, kernel_store.entries())
     return pack
 
 

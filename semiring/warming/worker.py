@@ -14,6 +14,7 @@ import json
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -77,15 +78,17 @@ def scale(name: str) -> int:
     return _SMALL_SCALE if name in FROM_EVERY_VERTEX else _SCALE
 
 
-def matrices(types: Sequence[str] = TYPES, scale: int = _SCALE) -> Iterator[sr.Matrix]:
+def matrices(types: Sequence[str] = TYPES, scale: int = _SCALE, between: Sequence[int] = ()) -> Iterator[sr.Matrix]:
     """Yield graphs that need the same kernels as graphs of users: symmetric or not, of few or of many entries.
 
-    Values of the type bool are one value for all entries, as from an edge list; those of other types are stored.
+    scale, between: the binary logarithms of the vertices of the largest graphs, and of graphs between these and the
+    smallest.  Values of the type bool are one value for all entries, as from an edge list; those of other types are
+    stored.
     """
     small = np.array([(0, 1), (1, 2), (2, 3), (3, 4), (0, 4)])
-    for many, symmetric in ((False, True), (False, False), (True, True), (True, False)):
-        if many:
-            A = sr.random.rmat(scale, symmetric=symmetric, loops=False)
+    for size, symmetric in product((0, *between, scale), (True, False)):
+        if size:
+            A = sr.random.rmat(size, symmetric=symmetric, loops=False)
         else:
             edges = np.concatenate([small, small[:, ::-1]]) if symmetric else small
             A = sr.Matrix.from_coo(edges[:, 0], edges[:, 1], True, nrows=5, ncols=5)

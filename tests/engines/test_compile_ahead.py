@@ -64,9 +64,9 @@ def target(name: str) -> tuple[str, str, str, str]:
 
 def test_what_all_calls_that_need_a_kernel_need_follows_it(lists: Any) -> None:
     lists({"mxm": [[A, B, C], [A, B, D], [C, D]], "mxv": [[A, D]]})
-    assert kernel_lists.texts("mxm", ["bool"]) == [A, B, C, D]
-    assert kernel_lists.texts("mxv", ["float64", "bool"]) == [A, D]
-    assert kernel_lists.texts("mxv", ["float64"]) == kernel_lists.texts("vxm", ["bool"]) == []
+    assert [kernel_lists.text(number) for number in kernel_lists.numbers("mxm", ["bool"])] == [A, B, C, D]
+    assert [kernel_lists.text(number) for number in kernel_lists.numbers("mxv", ["float64", "bool"])] == [A, D]
+    assert kernel_lists.numbers("mxv", ["float64"]) == kernel_lists.numbers("vxm", ["bool"]) == []
     assert kernel_lists.types() == ["bool"]
     assert kernel_lists.following("mxm", A) == [B]
     assert kernel_lists.following("mxm", D) == []
@@ -98,7 +98,7 @@ def test_the_call_is_the_outermost_function_with_lists(lists: Any) -> None:
 
 
 def test_without_lists_nothing_follows(lists: Any) -> None:
-    assert kernel_lists.types() == kernel_lists.texts("mxm", ["bool"]) == []
+    assert kernel_lists.types() == kernel_lists.numbers("mxm", ["bool"]) == []
     assert kernel_lists.running_function() is None
 
 

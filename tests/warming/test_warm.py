@@ -93,10 +93,10 @@ def test_a_line_for_each_algorithm_unless_quiet(capfd: pytest.CaptureFixture[str
 class Compiled:
     """A process that has compiled three kernels of whatever it is given."""
 
-    def __init__(self, device: str, types: str) -> None:
+    def __init__(self, module: str, device: str, types: str = "") -> None:
         self.device, self.types = device, types
 
-    def run(self, name: str) -> dict[str, Any]:
+    def run(self, name: str, line: str) -> dict[str, Any]:
         return {"kernels": 3, "seconds": 1.5}
 
     def end(self) -> None:
@@ -115,8 +115,8 @@ def test_types_are_checked_and_passed_on(monkeypatch: pytest.MonkeyPatch) -> Non
     made: list[Compiled] = []
 
     class Kept(Compiled):
-        def __init__(self, device: str, types: str) -> None:
-            super().__init__(device, types)
+        def __init__(self, module: str, device: str, types: str = "") -> None:
+            super().__init__(module, device, types)
             made.append(self)
 
     monkeypatch.setattr(ahead, "_Worker", Kept)
@@ -163,10 +163,10 @@ def test_a_folder_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
 
 def test_a_process_that_fails_is_reported(tmp_path: Path) -> None:
     with config.set(cache_dir=tmp_path):
-        failing = ahead._Worker("no device")
+        failing = ahead._Worker("worker", "no device")
         try:
             with pytest.raises(SemiringError, match=r"the process that compiles bfs_levels ended: .*no device"):
-                failing.run("bfs_levels")
+                failing.run("bfs_levels", "bfs_levels")
         finally:
             failing.end()
 
@@ -180,25 +180,32 @@ def test_an_algorithm_that_raises_is_reported(capfd: pytest.CaptureFixture[str],
 
 
 @pytest.mark.nvrtc
-def test_recorded_kernels_are_compiled_without_a_gpu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_recorded_kernels_are_compiled_without_a_gpu(tmp_path: Path) -> None:
     pytest.importorskip("cupy", reason="CuPy brings NVRTC")
-    from semiring.engines.cuda import catalog, kernel_lists
+    from semiring.engines.cuda import compile, kernel_lists
 
-    known = {kernel.file: (kernel.file, kernel.prologue, kernel.entry) for kernel in catalog.kernels()}
-    lists = {"mxv": [known["scan.cuh"]], "mxm": [known["scan.cuh"], known["degrees.cuh"]]}
-    monkeypatch.setattr(kernel_lists, "types", lambda: ["bool", "int64"])
-    monkeypatch.setattr(kernel_lists, "texts", lambda name, types: lists.get(name, []) if "int64" in types else [])
+    texts = kernel_lists.numbers("transpose", ["bool"])
+    more = set(kernel_lists.numbers("mxv", ["bool"])) - set(texts)
+    assert texts
+    assert more
     told: list[tuple[str, float]] = []
+
+    def warm(*names: str, architecture: str, types: Any = "bool") -> sr.WarmReport:
+        return sr.warm(*names, architecture=architecture, types=types, progress=lambda *line: told.append(line))
+
     with config.set(cache_dir=tmp_path):
-        report = sr.warm("mxv", "mxm", architecture="sm_80", progress=lambda *line: told.append(line))
-        assert (report.device, report.kernels) == ("cuda", {"mxv": 1, "mxm": 1})
+        report = warm("transpose", "mxv", architecture="sm_80")
+        assert (report.device, report.kernels) == ("cuda", {"transpose": len(texts), "mxv": len(more)})
         assert [share for _, share in told] == [0.5, 1.0]
-        assert told[0][0].startswith("mxv: 1 kernels compiled for sm_80, ")
-        assert kernel_store.facts().kernels == 2
-        assert sr.warm("mxm", architecture="sm_86", types="int64", progress=lambda *_: None).compiled == 0
-        assert sr.warm("mxm", architecture="sm_90", types="bool", progress=lambda *_: None).compiled == 0
-        with pytest.raises(NotSupported, match="recorded for GPUs: bool, int64; got float32"):
-            sr.warm("mxm", architecture="sm_90", types=["float32"])
+        assert {what.partition(",")[0] for what, _ in told} == {
+            f"transpose: {len(texts)} kernels compiled for sm_80", f"mxv: {len(more)} kernels compiled for sm_80"
+        }  # fmt: skip
+        assert kernel_store.facts().kernels == len(texts) + len(more)
+        file, prologue, entry = kernel_lists.text(texts[0])
+        assert compile._stored(file, prologue, "sm_80", entry) is not None
+        assert warm("mxv", architecture="sm_86").compiled == 0
+        with pytest.raises(NotSupported, match=r"recorded for GPUs: bool, .*; got int8"):
+            warm("mxv", architecture="sm_90", types=["int8"])
 
 
 def test_an_architecture_is_one_of_gpus() -> None:

@@ -17,7 +17,7 @@ from ...dtypes import FC64, FP32, FP64, INT32, INT64
 from ...formats import Array, index_dtype, word_count
 from .kernel import Handles, Kernel, kernel
 from .launch import BLOCK, grid, read_one
-from .primitives import cast_array, counting, fill, moved, rows_kernel
+from .primitives import cast_array, counting, fill, gather, moved, rows_kernel
 from .specialize import constants, typedefs
 
 
@@ -87,6 +87,11 @@ def is_permutation(array: Array) -> bool:
     array = cupy.ascontiguousarray(array)
     _moving_kernel("arrays_permutation", array.dtype, moved(array.dtype))(grid(n), BLOCK, n, array, words, words[-1:])
     return read_one(words[-1:]) == 0  # synchronizes
+
+
+def take(a: Array, indices: Array) -> Array:
+    """Return a[indices] of one dimension, as `numpy.take` does."""
+    return gather(a, indices)
 
 
 def segments_of(offsets: Array, count: int) -> Array:

@@ -24,7 +24,7 @@ from importlib.resources import files
 from types import FrameType
 from typing import TypeAlias
 
-__all__ = ["FILE", "Lists", "Text", "following", "packed", "running_function", "texts", "types"]
+__all__ = ["FILE", "Lists", "Text", "following", "numbers", "packed", "running_function", "text", "types"]
 
 FILE = "kernel_lists.xz"
 
@@ -36,15 +36,15 @@ Lists: TypeAlias = dict[str, dict[str, list[list[Text]]]]
 
 def packed(lists: Lists) -> bytes:
     """Return the contents of the file for these lists."""
-    numbers: dict[Text, int] = {}
+    places: dict[Text, int] = {}
     calls = {
         name: {
-            dtype: [[numbers.setdefault(text, len(numbers)) for text in call] for call in of_type]
+            dtype: [[places.setdefault(text, len(places)) for text in call] for call in of_type]
             for dtype, of_type in lists[name].items()
         }
         for name in sorted(lists)
     }
-    return lzma.compress(json.dumps({"texts": list(numbers), "calls": calls}, separators=(",", ":")).encode())
+    return lzma.compress(json.dumps({"texts": list(places), "calls": calls}, separators=(",", ":")).encode())
 
 
 @functools.cache
@@ -59,12 +59,15 @@ def types() -> list[str]:
     return list(dict.fromkeys(dtype for of_type in _read()[1].values() for dtype in of_type))
 
 
-def texts(function: str, chosen: Collection[str]) -> list[Text]:
+def numbers(function: str, chosen: Collection[str]) -> list[int]:
     """Return the texts that recorded calls of a function need for the chosen types, each once; [] without a record."""
-    known, calls = _read()
-    of_type = calls.get(function, {})
-    numbers = (number for dtype in chosen for call in of_type.get(dtype, ()) for number in call)
-    return [known[number] for number in dict.fromkeys(numbers)]
+    of_type = _read()[1].get(function, {})
+    return list(dict.fromkeys(number for dtype in chosen for call in of_type.get(dtype, ()) for number in call))
+
+
+def text(number: int) -> Text:
+    """Return a text by its number."""
+    return _read()[0][number]
 
 
 @functools.cache

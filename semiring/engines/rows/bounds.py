@@ -64,7 +64,7 @@ def common_bounds(*patterns: AnyPattern) -> tuple[int, ...]:
 def entries_at(pattern: AnyPattern, rows: tuple[int, ...]) -> SliceBounds:
     """Return the bounds of slices that begin at `rows`.  Synchronizes."""
     xp = array_module(pattern.device)
-    at = pattern.indptr[xp.asarray(np.array(rows, np.int64))]
+    at = xp.take(pattern.indptr, xp.asarray(np.array(rows, np.int64)))
     return SliceBounds(rows, tuple(to_host(at).tolist()))  # synchronizes
 
 

@@ -26,7 +26,7 @@ from ...formats import (
     index_dtype,
 )
 from ...formats.full import every_row_full
-from ...memory.arrays import device_of, to_device, to_host
+from ...memory.arrays import as_type, assign_at, copied, device_of, to_device, to_host
 from ...operators.expression import Expression
 from ...operators.types import TypedIndexUnary
 from .. import recording, registry
@@ -46,10 +46,11 @@ def row_slices(q: Slices, engine: str) -> Iterator[CSR]:
     assert isinstance(pattern, FullPattern)
     xp = array_module(a.device)
     ends = [q.bounds[s + side] for s in q.wanted for side in (0, 1)]
-    at = to_host(pattern.indptr[xp.asarray(np.array(ends, np.int64))]).tolist()  # synchronizes
+    at = to_host(xp.take(pattern.indptr, xp.asarray(np.array(ends, np.int64)))).tolist()  # synchronizes
     for k, s in enumerate(q.wanted):
         first, last, begin, end = q.bounds[s], q.bounds[s + 1], at[2 * k], at[2 * k + 1]
-        offsets = (pattern.indptr[first : last + 1] - begin).astype(index_dtype(end - begin), copy=False)
+        offsets = pattern.indptr[first : last + 1] - begin if begin else pattern.indptr[first : last + 1]
+        offsets = as_type(offsets, index_dtype(end - begin), copy=False)
         values = None if a.values is None else to_device(a.values[begin:end], a.device)
         yield CSR(Pattern(last - first, a.ncols, offsets, pattern.columns(begin, end)), a.dtype, values, a.iso)
 
@@ -162,9 +163,9 @@ def _mixed(q: Ewise, dense: CSR, sparse: CSR, engine: str, *, dense_first: bool)
         absent = Full(dense.nvals, dtype, None, value, dense.device)
         sides = (_vector(dense), absent) if dense_first else (absent, _vector(dense))
         alone = dense_values(registry.run(Ewise(*sides, q.op, "intersect"), engine))
-    alone = array_module(dense.device).array(alone)  # a copy: an operator may return a side unchanged
+    alone = copied(alone)  # an operator may return a side unchanged
     if sparse.nvals:
-        alone[positions(sparse, engine)] = dense_values(both)
+        assign_at(alone, positions(sparse, engine), dense_values(both))
     return CSR(dense.pattern, q.op.z, alone)
 
 
@@ -187,4 +188,4 @@ def _of_vector(done: VectorStore, pattern: AnyPattern, dtype: np.dtype[Any]) -> 
 def _at(dense: CSR, sparse: CSR, engine: str) -> Array:
     """Return the values of a dense matrix at the positions of a sparse one, in its order."""
     assert dense.values is not None
-    return dense.values[positions(sparse, engine)]
+    return array_module(dense.device).take(dense.values, positions(sparse, engine))

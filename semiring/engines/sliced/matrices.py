@@ -47,7 +47,8 @@ class RowRanges:
         for first, last, part in parts:
             offsets[done : first + 1] = so_far
             offsets[first : last + 1] = part.indptr
-            offsets[first : last + 1] += so_far
+            if so_far:
+                offsets[first : last + 1] += so_far
             slot = slice(so_far, so_far + part.nvals)
             if columns is not None:
                 pattern = part.pattern
