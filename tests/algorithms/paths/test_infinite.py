@@ -156,8 +156,6 @@ def test_betweenness_compares_infinite_lengths() -> None:
 @pytest.mark.parametrize("method", ["kruskal", "boruvka"])
 def test_spanning_forest(method: str, maximum: bool) -> None:
     graph = undirected()
-    if method == "kruskal" and matrix(graph).device != "cpu":
-        pytest.skip("Kruskal's algorithm runs on a CPU")
     other = (nx.maximum_spanning_tree if maximum else nx.minimum_spanning_tree)(graph)
     found = alg.minimum_spanning_forest(matrix(graph), maximum=maximum, method=method).select("triu")
     assert found.nvals == other.number_of_edges() == 6
