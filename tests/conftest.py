@@ -250,11 +250,11 @@ def unchanged_configuration(engine: str) -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def kernels_for_few(request: pytest.FixtureRequest, engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Run the kernels of large operands in half of the tests; in a third of a short run on the CPU, which compiles.
+    """Run the kernels of large operands in half of the tests; in one of 12 of a short run on the CPU, which compiles.
 
     The CPU engine leaves operands of few entries to NumPy, and the CUDA engine has a product of its own for them.
     """
-    one_of = 3 if engine == "cpu" and not sampling.exhaustive else 2
+    one_of = 12 if engine == "cpu" and not sampling.exhaustive else 2
     if zlib.crc32(request.node.nodeid.encode(), sampling.seed) % one_of != 1:
         return
     if engine == "cpu":
