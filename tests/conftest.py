@@ -178,8 +178,9 @@ def folder(path: Path) -> str | None:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Deselect tests that need a GPU where there is none, and rows outside the sample; order the rest."""
-    items.sort(key=lambda item: stage(item.path))
     usual = not config.getoption("--exhaustive")
+    # Long tests of the exhaustive tier first: at the end a worker without tests would wait for one that runs these.
+    items.sort(key=lambda item: (usual or not is_long(item), stage(item.path)))
     out = {
         "gpu": not cuda_available(),
         "exhaustive": usual,
@@ -200,6 +201,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         config.hook.pytest_deselected(items=left)
         out_of_run = set(left)
         items[:] = [item for item in items if item not in out_of_run]
+
+
+def is_long(item: pytest.Item) -> bool:
+    """Whether a test of the exhaustive tier may take minutes: a campaign, one marked ``slow``, one with a timeout."""
+    marked = any(item.get_closest_marker(name) for name in ("slow", "timeout"))
+    return marked or "trial_count" in getattr(item, "fixturenames", ())
 
 
 @functools.cache

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests import sampling
-from tests.conftest import ROOT, files_of_families, is_in_part, part, seed, several_folders, stage
+from tests.conftest import ROOT, files_of_families, is_in_part, is_long, part, seed, several_folders, stage
 
 
 def item(name: str, *marks: str, drawn: bool = False, fixtures: tuple[str, ...] = ()) -> Any:
@@ -124,6 +124,13 @@ def test_one_in_24_of_the_costly_tests_runs(monkeypatch: pytest.MonkeyPatch) -> 
         seen |= {one.nodeid for one in costly} - {one.nodeid for one in sampling.left_of_costly(costly)}
     assert len(seen) == 48
     assert sampling.left_of_costly(others) == []
+
+
+def test_long_tests_run_first_in_the_exhaustive_tier() -> None:
+    assert is_long(item("test_files", fixtures=("trial_count",)))
+    assert is_long(item("test_networkx", "exhaustive", "slow"))
+    assert is_long(item("test_searches", "timeout"))
+    assert not is_long(item("test_other", "exhaustive"))
 
 
 def test_a_seed_is_read() -> None:

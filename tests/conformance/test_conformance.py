@@ -34,6 +34,7 @@ def test_a_file_without_functions_of_the_interface_runs_nothing() -> None:
 
 @pytest.mark.oracle
 @pytest.mark.exhaustive
+@pytest.mark.slow
 def test_the_functions_that_fail_are_the_listed_ones() -> None:
     finished = run()
     assert finished.returncode == 0, finished.stdout + finished.stderr

@@ -48,6 +48,7 @@ def test_the_runner_counts_both_ways() -> None:
 
 
 @pytest.mark.exhaustive
+@pytest.mark.slow
 def test_the_cases_that_fail_and_the_counts_are_the_listed_ones() -> None:
     pytest.importorskip("sparse")
     finished = run()
