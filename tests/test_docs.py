@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import importlib
 import importlib.util
 import operator
@@ -266,8 +267,14 @@ def test_commands_exist(page: Path) -> None:
     absent = [name for name in modules if not exists(name.replace(".", "/") + ".py") and not exists(package(name))]
     scripts = {word for block in SHELL.findall(text) for word in SCRIPT.findall(block)}
     assert not absent
-    assert set(CASE.findall(text)) <= case.names().keys()
+    assert set(CASE.findall(text)) <= names_of_cases().keys()
     assert not [script for script in scripts if not (ROOT / script).exists()]
+
+
+@functools.cache
+def names_of_cases() -> dict[str, str]:
+    """The cases of the benchmarks; to list them, every file of theirs is parsed."""
+    return case.names()
 
 
 def package(name: str) -> str:
