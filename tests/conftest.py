@@ -5,8 +5,9 @@
     pytest --engine=reference   the same tests on the specification itself
     pytest --ranks 3x1          the same tests on a grid of processes, also under `semiring launch` (`tests.ranks`)
     pytest --seed N             the sample that another run printed
+    pytest --costly 1/N         one in N of the costly tests (1/1: all), and all files of families of algorithms
     pytest --exhaustive         every operator, type and test configuration, more drawn calls, more fault trials
-    pytest --exhaustive --part 3/60     the third of 60 parts of what --exhaustive adds or repeats at length
+    pytest --exhaustive --part 3/90     the third of 90 parts of what --exhaustive adds or repeats at length
     pytest --long-faults tests/faults   the fault campaigns in full (hours)
 
 The tour (test_tour.py) runs first, then the semantics (operators, ops), then the rest.
@@ -59,6 +60,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--seed", type=seed, metavar="N", help="of the sample (default: a new one, 0 for --exhaustive)")
     group.addoption("--exhaustive", action="store_true", help="every operator and type, more drawn calls")
     group.addoption("--part", type=part, metavar="K/N", help="with --exhaustive: the K-th of N parts of that tier")
+    group.addoption("--costly", type=one_in, metavar="1/N", help="of several folders: one in N of the costly tests")
     group.addoption("--ranks", type=ranks.shape, metavar="RxC", help="run the tests on a grid of processes")
     group.addoption("--poison", type=poison.byte, metavar="BYTE", help="with --engine=cuda: fill new memory of the GPU")
     group.addoption("--long-faults", action="store_true", help="run the fault campaigns of tests/faults in full")
@@ -79,11 +81,19 @@ def part(text: str) -> tuple[int, int]:
     return int(k), int(n)
 
 
+def one_in(text: str) -> int:
+    """N of ``1/N``."""
+    one, _, n = text.partition("/")
+    if not (one == "1" and n.isdigit() and int(n) > 0):
+        raise argparse.ArgumentTypeError(f"a share is 1/N with N >= 1, as 1/4; got {text!r}")
+    return int(n)
+
+
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "exhaustive: runs under --exhaustive alone")
     config.addinivalue_line("markers", "wide: runs under --exhaustive and on engines other than the CPU's")
     config.addinivalue_line(
-        "markers", "costly: takes seconds, most to compile; a run of all tests on the CPU takes one in 24 of these"
+        "markers", "costly: takes seconds, most to compile; a run of all tests on the CPU takes one in 72 of these"
     )
     config.addinivalue_line("markers", "one_process(reason): what a grid does not have; --ranks skips it")
     if config.getoption("--part") and not config.getoption("--exhaustive"):
@@ -147,7 +157,9 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Leave out files of one family of algorithms that are not in the sample, without importing them."""
-    left_out = several_folders(config) and collection_path in files_of_families().difference(sampled_files())
+    left_out = share_of_costly(config) == sampling.COSTLY and collection_path in files_of_families().difference(
+        sampled_files()
+    )
     return True if left_out else None
 
 
@@ -170,6 +182,11 @@ def several_folders(config: pytest.Config) -> bool:
     return None in named or len(named) > 1
 
 
+def share_of_costly(config: pytest.Config) -> int:
+    """N, where a run takes one in N of the costly tests; a run of one folder takes all."""
+    return config.getoption("--costly") or (sampling.COSTLY if several_folders(config) else 1)
+
+
 def folder(path: Path) -> str | None:
     """The folder or file in tests that contains a path; None if the path contains more than one."""
     path = Path(os.path.abspath(path))
@@ -181,6 +198,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     usual = not config.getoption("--exhaustive")
     # Long tests of the exhaustive tier first: at the end a worker without tests would wait for one that runs these.
     items.sort(key=lambda item: (usual or not is_long(item), stage(item.path)))
+    sampling.mark_costly(items)
     out = {
         "gpu": not cuda_available(),
         "exhaustive": usual,
@@ -195,8 +213,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if any(out[name] and item.get_closest_marker(name) for name in out)
         or (chosen is not None and not is_in_part(item, *chosen))
     ]
-    if out["wide"] and several_folders(config):
-        left += sampling.left_of_costly(set(items).difference(left))
+    if out["wide"]:
+        left += sampling.left_of_costly(set(items).difference(left), share_of_costly(config))
     if left:
         config.hook.pytest_deselected(items=left)
         out_of_run = set(left)

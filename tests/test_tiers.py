@@ -8,8 +8,19 @@ from typing import Any
 
 import pytest
 
-from tests import sampling
-from tests.conftest import ROOT, files_of_families, is_in_part, is_long, part, seed, several_folders, stage
+from tests import costs, sampling
+from tests.conftest import (
+    ROOT,
+    files_of_families,
+    is_in_part,
+    is_long,
+    one_in,
+    part,
+    seed,
+    several_folders,
+    share_of_costly,
+    stage,
+)
 
 
 def item(name: str, *marks: str, drawn: bool = False, fixtures: tuple[str, ...] = ()) -> Any:
@@ -20,6 +31,12 @@ def item(name: str, *marks: str, drawn: bool = False, fixtures: tuple[str, ...] 
         fixturenames=fixtures,
         get_closest_marker=lambda mark: mark in marks or None,
     )
+
+
+def run_of(*arguments: str, costly: int | None = None) -> Any:
+    """The attributes of pytest's configuration that the tiers use."""
+    parameters = SimpleNamespace(dir=ROOT)
+    return SimpleNamespace(args=list(arguments), invocation_params=parameters, getoption={"--costly": costly}.get)
 
 
 @pytest.mark.parametrize("parts", [1, 2, 24])
@@ -43,6 +60,13 @@ def test_a_part_is_read() -> None:
     for text in ("0/24", "25/24", "3", "a/b", "3/", "-1/4"):
         with pytest.raises(argparse.ArgumentTypeError, match="K/N"):
             part(text)
+
+
+def test_a_share_is_read() -> None:
+    assert one_in("1/4") == 4
+    for text in ("0/4", "2/4", "1/0", "4", "1/"):
+        with pytest.raises(argparse.ArgumentTypeError, match="1/N"):
+            one_in(text)
 
 
 def test_the_tour_runs_first_then_semantics_then_the_rest() -> None:
@@ -90,9 +114,7 @@ def test_a_run_takes_three_files_of_families(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_whoever_names_one_folder_runs_all_of_it() -> None:
     def several(*arguments: str) -> bool:
-        parameters = SimpleNamespace(dir=ROOT)
-        config: Any = SimpleNamespace(args=list(arguments), invocation_params=parameters)
-        return several_folders(config)
+        return several_folders(run_of(*arguments))
 
     assert not several("tests/algorithms")
     assert not several("tests/algorithms/test_truth.py::test_bfs", "tests/algorithms/paths")
@@ -100,6 +122,9 @@ def test_whoever_names_one_folder_runs_all_of_it() -> None:
     assert several("tests")
     assert several(".")
     assert several("tests/ops", "tests/io")
+    assert share_of_costly(run_of("tests/ops")) == 1
+    assert share_of_costly(run_of("tests")) == sampling.COSTLY
+    assert share_of_costly(run_of("tests/ops", "tests/io", costly=4)) == 4
 
 
 def test_rows_outside_the_sample_are_left_to_the_exhaustive_tier(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -111,19 +136,47 @@ def test_rows_outside_the_sample_are_left_to_the_exhaustive_tier(monkeypatch: py
     assert all(sampling.marks(row, "bd") for row in rows)  # its parts do not depend on the seed
 
 
-def test_one_in_24_of_the_costly_tests_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    costly = [item(f"test_{number:02}", "costly") for number in range(48)]
+def test_one_in_72_of_the_costly_tests_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    costly = [item(f"test_{number:03}", "costly") for number in range(144)]
     others = [item("test_other"), item("test_wide", "wide")]
     monkeypatch.setattr(sampling, "seed", 1)
     left = {one.nodeid for one in sampling.left_of_costly(costly + others)}
-    assert len(left) == 46
+    assert len(left) == 142
     assert {one.nodeid for one in sampling.left_of_costly(others + costly[::-1])} == left
     seen: set[str] = set()
-    for number in range(300):
+    for number in range(900):
         monkeypatch.setattr(sampling, "seed", number)
         seen |= {one.nodeid for one in costly} - {one.nodeid for one in sampling.left_of_costly(costly)}
-    assert len(seen) == 48
+    assert len(seen) == 144
     assert sampling.left_of_costly(others) == []
+    assert len(sampling.left_of_costly(costly, 4)) == 108
+    assert sampling.left_of_costly(costly, 1) == []
+
+
+def test_functions_with_recorded_costs_are_costly(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sampling, "costs", lambda: {"test_long": 3.5, "test_marked": 2.0})
+    items = [item("test_long[a]"), item("test_long"), item("test_marked", "costly"), item("test_longer")]
+    added: list[str] = []
+    for one in items:
+        one.add_marker = lambda mark, name=one.nodeid: added.append(f"{name} {mark}")
+    sampling.mark_costly(items)
+    assert added == ["test_long[a] costly", "test_long costly"]
+
+
+def test_functions_with_recorded_costs_exist() -> None:
+    """One that was renamed would run every time: write its new name, or measure again."""
+    for name in sampling.costs():
+        file, *_, function = name.split("::")
+        assert f"def {function}(" in (ROOT / file).read_text(encoding="utf-8"), name
+
+
+def test_a_kernel_is_saved_when_its_last_user_is_left_out() -> None:
+    own = {"a": 5.0, "b": 1.5, "c": 0.5, "d": 0.5, "e": 8.0, costs.KEPT: 9.0}
+    kernels = {"a": "12", "b": "23", "c": "3", "d": "4", "e": "", costs.KEPT: "4"}
+    calls = {"a": "xy", "b": "x", "c": "x", "d": "xy", "e": "z", costs.KEPT: "x"}
+    found = costs.costly(own, kernels, dict.fromkeys("1234", 1.0), calls)
+    # 3 is compiled for b and c, 4 also for the tests that are kept; nothing but e calls z.
+    assert found == {"a": 6.0, "b": 2.5, "c": 1.5}
 
 
 def test_long_tests_run_first_in_the_exhaustive_tier() -> None:
