@@ -13,12 +13,12 @@ import sys
 import time
 from typing import Any
 
-from semiring.engines.cuda import kernel_lists
-from semiring.engines.cuda.compile import compiled
-
 
 def main(architecture: str) -> None:
     """Process the lines of standard input until it ends."""
+    from semiring.engines.cuda import kernel_lists
+    from semiring.engines.cuda.compile import compiled
+
     for line in sys.stdin:
         started = time.perf_counter()
         file, prologue, entry = kernel_lists.text(int(line))

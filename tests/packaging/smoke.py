@@ -32,6 +32,7 @@ def installed() -> None:
     assert folder.is_relative_to(Path(sys.prefix).resolve()), f"semiring is imported from {folder}"
     assert (folder / "py.typed").is_file()
     assert len(list((folder / "engines" / "cuda" / "kernels").glob("*.cuh"))) > 100
+    assert (folder / "engines" / "cuda" / "kernel_lists.xz").is_file()
     assert (importlib.resources.files("semiring") / "data" / "NY.gr.xz").is_file()
 
 
