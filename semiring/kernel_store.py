@@ -100,10 +100,10 @@ _LONGEST = 60.0
 def claimed(engine: str, key: str) -> Iterator[bool]:
     """Exclude the user's other processes on this machine from compiling a kernel; yield whether one was waited for.
 
-    So the processes of a grid compile each kernel once.  Nothing is excluded where files cannot be locked, or where
-    another process needs longer than a minute.
+    So the processes of a grid compile each kernel once.  Nothing is excluded where files cannot be locked, where
+    another process needs longer than a minute, or where kernels cannot be stored: each process would then wait in vain.
     """
-    file = _claims()
+    file = _claims() if writable() else None
     if file is None:
         yield False
         return

@@ -319,6 +319,16 @@ def test_a_claim_is_awaited_for_a_limited_time(tmp_path: Path, monkeypatch: pyte
     holder.communicate()
 
 
+def test_nobody_waits_for_a_kernel_that_cannot_be_stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    holder = _holder(tmp_path)
+    monkeypatch.setattr(kernel_store, "writable", lambda: False)
+    with config.set(cache_dir=tmp_path), kernel_store.claimed("cpu", "a" * 64) as waited:
+        assert not waited
+    assert holder.poll() is None
+    holder.kill()
+    holder.communicate()
+
+
 def test_without_a_file_to_lock_nothing_is_claimed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kernel_store, "_claims", lambda: None)
     with kernel_store.claimed("cpu", "b" * 64) as waited:
