@@ -34,7 +34,7 @@ _FOLDER = files(__package__) / "kernels"
 _INCLUDE = re.compile(r'^#include "([\w/.]+)"\s*$', re.MULTILINE)
 _CODEC = re.compile(r"^typedef struct (\w+) ((?:T_)?CODEC);$", re.MULTILINE)
 _NAMES_CODEC = re.compile(r"^((?:T_)?CODEC)(?=[_.])")
-# Comments, and what has braces in text, which are no braces of a function.
+# Comments, strings and characters: a brace in them delimits no block.
 _IGNORED = re.compile(r"""//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])'""", re.DOTALL)
 _DEFINITION = re.compile(r"__global__ void\s+(?:ONE_CLUSTER\s+)?(?:__launch_bounds__\([^)]*\)\s+)?(\w+)\(")
 _OPTIONS = ("--std=c++17", "-default-device")

@@ -60,7 +60,7 @@ def types() -> list[str]:
 
 
 def numbers(function: str, chosen: Collection[str]) -> list[int]:
-    """Return the texts that recorded calls of a function need for the chosen types, each once; [] without a record."""
+    """Return the numbers of the texts that recorded calls of a function need for the chosen types, each once."""
     of_type = _read()[1].get(function, {})
     return list(dict.fromkeys(number for dtype in chosen for call in of_type.get(dtype, ()) for number in call))
 
