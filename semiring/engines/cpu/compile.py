@@ -173,7 +173,17 @@ def _load_no_extensions() -> None:
 
 def _compile_apart(dispatcher: Any, *args: Any) -> Any:
     """Compile a kernel for these arguments, or load it from disk."""
-    return apart(functools.partial(type(dispatcher)._compile_for_args, dispatcher, *args))
+    return apart(functools.partial(_compiled, dispatcher, *args))
+
+
+def _compiled(dispatcher: Any, *args: Any) -> Any:
+    try:
+        return type(dispatcher)._compile_for_args(dispatcher, *args)
+    except BaseException:
+        # What is not stored is not claimed any more: this kernel, and one that it calls.
+        for made in _kernels:
+            made._cache.claim.close()
+        raise
 
 
 def _type_of(dispatcher: Any, argument: Any) -> Any:
@@ -234,10 +244,7 @@ class _Announcer(event.Listener):
         what = f"{dispatcher.__module__.rpartition('.')[2]}.{dispatcher.__name__}"
         print(f"semiring: compiling CPU kernel {what}{operators} (first time only)", file=sys.stderr, flush=True)
 
-    def on_end(self, event: Any) -> None:
-        """End the claim of a kernel that does not compile; others are stored first."""
-        if event.is_failed and event.data["dispatcher"] in _kernels:
-            event.data["dispatcher"]._cache.claim.close()
+    def on_end(self, event: Any) -> None: ...
 
 
 event.register("numba:compile", _Announcer())
