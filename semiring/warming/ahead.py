@@ -17,7 +17,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
 from queue import SimpleQueue
@@ -36,7 +36,7 @@ __all__ = ["WarmReport", "warm"]
 Progress = Callable[[str, float], None]
 
 # The maximum number of processes of one call: each uses some hundred megabytes, on a GPU also of its memory.
-_MOST_PROCESSES = {"cpu": 8, "cuda": 4}
+_MOST_PROCESSES = {"cpu": 16, "cuda": 4}
 # Recorded kernels for which another process is started: each imports the package and the compiler.
 _KERNELS_A_PROCESS = 4
 # The algorithms that `warm` compiles if none is named.
@@ -155,11 +155,12 @@ def warm(
         from ..engines.cuda import kernel_lists
 
         known = kernel_lists.types()
-        wanted = chosen.split(",") if chosen else known
+        wanted = chosen or known
         if known and set(wanted) <= set(known):
             return _from_lists(names, wanted, architecture, report)
         if architecture is not None:
-            raise NotSupported(f"warm: types that are recorded for GPUs: {', '.join(known) or 'none'}; got {chosen}")
+            given = ", ".join(wanted)
+            raise NotSupported(f"warm: types that are recorded for GPUs: {', '.join(known) or 'none'}; got {given}")
     return _by_running(names, chosen, device, report)
 
 
@@ -178,11 +179,14 @@ def _from_lists(names: list[str], types: list[str], architecture: str | None, re
     return _run(texts, [_Worker("recorded", where) for _ in range(count)], "cuda", where, report)
 
 
-def _by_running(names: list[str], chosen: str, device: str, report: Progress | None) -> WarmReport:
+def _by_running(names: list[str], chosen: list[str], device: str, report: Progress | None) -> WarmReport:
     """Run the algorithms in processes of their own, which compile and store kernels."""
-    count = min(len(names), len(processors()), _MOST_PROCESSES[device])
-    workers = [_Worker("worker", device, *filter(None, [chosen])) for _ in range(count)]
-    return _run({name: [name] for name in names}, workers, device, device, report)
+    from .worker import TYPES
+
+    types = chosen or TYPES
+    lines = {name: [f"{name} {dtype}" for dtype in types] for name in names}
+    count = min(len(names) * len(types), len(processors()), _MOST_PROCESSES[device])
+    return _run(lines, [_Worker("worker", device) for _ in range(count)], device, device, report)
 
 
 def _run(
@@ -194,11 +198,11 @@ def _run(
     for worker in workers:
         idle.put(worker)
 
-    def compiled(name: str, line: str) -> tuple[str, dict[str, Any]]:
+    def compiled(name: str, line: str) -> tuple[str, str, dict[str, Any]]:
         worker = idle.get()
         result = worker.run(name, line)
         idle.put(worker)
-        return name, result
+        return name, line, result
 
     left, done, seconds = {name: len(of_name) for name, of_name in lines.items()}, 0, dict.fromkeys(lines, 0.0)
     kernels = dict.fromkeys(lines, 0)
@@ -212,16 +216,21 @@ def _run(
 
     pool = ThreadPoolExecutor(len(workers))
     try:
-        jobs = [pool.submit(compiled, name, line) for name, of_name in lines.items() for line in of_name]
+        jobs = {pool.submit(compiled, name, line) for name, of_name in lines.items() for line in of_name}
         for name in [name for name, count in left.items() if count == 0]:
             end(name)
-        for job in as_completed(jobs):
-            name, result = job.result()
-            kernels[name] += result["kernels"]
-            seconds[name] += result["seconds"]
-            left[name] -= 1
-            if left[name] == 0:
-                end(name)
+        while jobs:
+            ended, jobs = wait(jobs, return_when=FIRST_COMPLETED)
+            for job in ended:
+                name, line, result = job.result()
+                kernels[name] += result["kernels"]
+                seconds[name] += result["seconds"]
+                if "elsewhere" in result:
+                    jobs.add(pool.submit(compiled, name, line))  # later
+                    continue
+                left[name] -= 1
+                if left[name] == 0:
+                    end(name)
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
         for worker in workers:
@@ -286,14 +295,14 @@ def _checked_names(names: tuple[str, ...]) -> list[str]:
     return list(dict.fromkeys(names or _USUAL))
 
 
-def _checked_types(types: Sequence[str] | None) -> str:
-    """Return the names of the types, with commas between them; "" if none is given, which means the usual ones."""
+def _checked_types(types: Sequence[str] | None) -> list[str]:
+    """Return the names of the types, each once; none if none is given, which means the usual ones."""
     if types is None:
-        return ""
+        return []
     names = [lookup(name).name for name in ([types] if isinstance(types, str) else types)]
     if not names:
         raise InvalidValue("warm: types must name at least one type; None means bool, int64, float64 and float32")
-    return ",".join(dict.fromkeys(names))
+    return list(dict.fromkeys(names))
 
 
 def _checked_architecture(architecture: str, device: str | None) -> str:

@@ -1,9 +1,9 @@
 """One process of `warm`: run the requested algorithms, so that their kernels are compiled and stored.
 
-    python -m semiring.warming.worker DEVICE TYPE,TYPE...
+    python -m semiring.warming.worker DEVICE
 
-Reads one function per line, and writes one line of JSON for each: its name, how many kernels were compiled, the
-seconds that it took, or an error.
+Reads a function and a type of values per line, and writes one line of JSON for each: how many kernels were compiled,
+the seconds that it took, and whether it ended because another process compiles what it needs; or an error.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 import semiring as sr
+from semiring import kernel_store
 from semiring.engines.shared import compilations
 from semiring.exceptions import ConvergenceFailure, GraphProperty, InvalidValue
 
@@ -139,23 +140,30 @@ def computed(call: Callable[[sr.Matrix], Any], A: sr.Matrix) -> bool:
     return True
 
 
-def main(device: str, types: str = ",".join(TYPES)) -> None:
+# Seconds to wait for a kernel that another process compiles, before another function is compiled instead.
+_PATIENCE = 1.0
+
+
+def main(device: str) -> None:
     """Process the lines of standard input until it ends."""
-    graphs = functools.cache(lambda scale: list(matrices(types.split(","), scale)))
+    kernel_store.patience = _PATIENCE if device == "cpu" else None
+    graphs = functools.cache(lambda dtype, scale: list(matrices([dtype], scale)))
     with sr.use(device):
         compiled = 0  # the kernels that build the graphs count for the first algorithm
         for line in sys.stdin:
-            name = line.strip()
+            name, dtype = line.split()
             started = time.perf_counter()
-            result: dict[str, Any] = {"name": name}
+            result: dict[str, Any] = {}
             try:
                 for call in calls(name):
-                    if not sum(computed(call, A) for A in graphs(scale(name))):
-                        call(graphs(scale(name))[0])  # raises
-                result |= {"seconds": time.perf_counter() - started, "kernels": compilations.count() - compiled}
-                compiled = compilations.count()
+                    for A in graphs(dtype, scale(name)):
+                        computed(call, A)
+            except kernel_store.Elsewhere:
+                result["elsewhere"] = True
             except Exception as error:
                 result["error"] = f"{type(error).__name__}: {error}"
+            result |= {"seconds": time.perf_counter() - started, "kernels": compilations.count() - compiled}
+            compiled = compilations.count()
             print(json.dumps(result), flush=True)
 
 
