@@ -12,6 +12,7 @@ import copy
 import functools
 import inspect
 import itertools
+import linecache
 import textwrap
 import types
 from collections.abc import Callable
@@ -84,12 +85,12 @@ def parsed(function: types.FunctionType) -> tuple[ast.FunctionDef, str]:
     NotSupported
         Where the source is not available.
     """
-    path = inspect.getsourcefile(function) or "<unknown>"
+    path, first = function.__code__.co_filename, function.__code__.co_firstlineno
     try:
+        lines = _lines(function)
         if function.__name__ == "<lambda>":
-            return _lambda(function), path
-        lines, first = inspect.getsourcelines(function)
-        text = "".join(lines)
+            return _lambda(function, lines), path
+        text = "".join(inspect.getblock(lines[first - 1 :]))
         tree = ast.parse(textwrap.dedent(text))
     except (OSError, TypeError, SyntaxError) as error:
         raise NotSupported(
@@ -108,9 +109,19 @@ def parsed(function: types.FunctionType) -> tuple[ast.FunctionDef, str]:
     return found[0], path
 
 
-def _lambda(function: types.FunctionType) -> ast.FunctionDef:
+def _lines(function: types.FunctionType) -> list[str]:
+    """Return the lines of a function's file; OSError if they are not available.
+
+    `inspect.getsource` examines every module, and by that imports those that CuPy imports when they are used.
+    """
+    lines = linecache.getlines(function.__code__.co_filename, function.__globals__)
+    if len(lines) < function.__code__.co_firstlineno:
+        raise OSError("could not get source code")
+    return lines
+
+
+def _lambda(function: types.FunctionType, lines: list[str]) -> ast.FunctionDef:
     """Return the tree of a lambda: the innermost one at its line around the positions of its code."""
-    lines, _ = inspect.findsource(function)
     code = function.__code__
     positions = [(a, b, c, d) for a, b, c, d in code.co_positions() if a and b and c is not None and d]
     first = min(((line, column) for line, _, column, _ in positions), default=None)
