@@ -9,7 +9,9 @@ from unittest import mock
 import numpy as np
 
 import semiring as sr
-from semiring import Matrix
+from semiring import Matrix, Vector
+from semiring.dtypes import INT64
+from semiring.memory.arrays import array_module, cyclic, rebased
 
 from .. import graphs
 from .inputs import Small
@@ -52,6 +54,15 @@ def _covering(A: Matrix) -> Any:
     return _ranked(some, lambda: some.mxv(columns, "plus_times"))
 
 
+def _positions(A: Matrix) -> Vector:
+    """The row of each position, and numbers that repeat: searches in offsets."""
+    offsets = A.to_csr(index_dtype=None)[0]
+    n, xp = A.nrows, array_module(A.device)
+    found = xp.searchsorted(offsets, xp.arange(n, dtype=offsets.dtype), "right")
+    found += rebased(offsets, 3, INT64)[1:]
+    return Vector.from_dense(found + cyclic(5, 5 + n, 7, INT64, A.device))
+
+
 def sorts(scale: int) -> None:
     """Sorts of several tiles, whose blocks wait for each other."""
     A = sr.random.kronecker(scale, seed=graphs.SEED, weights="uniform")
@@ -77,6 +88,7 @@ STEPS: dict[str, Callable[[Small], Any]] = {
     "scale, ranked": lambda s: _ranked(s.A, lambda: s.A.ewise_mult(s.u, "minus")),
     "vxm pull ranked, flipped": lambda s: _ranked(s.A, lambda: s.u.vxm(s.A.T, "plus_minus")),
     "transpose by radix sort": lambda s: _tuned(s.A, lambda: s.A.apply("plus", right=1).T.dup(), RADIX_ENTRIES=1),
+    "positions": lambda s: _positions(s.A),
     "build by radix sort": lambda s: _tuned(s.A, lambda: _rebuilt(s.A), RADIX_ENTRIES=1),
     "tiles in rows and columns": lambda s: sr.block(
         [[s.A[:150, :200].new(), s.E[:150, 200:].new()], [s.E[150:, :200].new(), s.A[150:, 200:].new()]]

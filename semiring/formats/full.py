@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from ..memory.arrays import Array, array_module, device_of, index_dtype, to_device, to_host
+from ..memory.arrays import Array, array_module, cyclic, device_of, index_dtype, to_device, to_host
 from ..memory.placement import Placement
 from .pattern import AnyPattern, offset_facts, scalar_facts
 from .records import derived, record
@@ -90,8 +90,7 @@ class FullPattern(AnyPattern):
 
     def columns(self, first: int, last: int) -> Array:
         """Return the columns of the entries from `first` to `last` (exclusive), as an array on the device."""
-        xp = array_module(self.device)
-        return (xp.arange(first, last, dtype=np.int64) % max(self.ncols, 1)).astype(index_dtype(self.ncols))
+        return cyclic(first, last, max(self.ncols, 1), index_dtype(self.ncols), self.device)
 
     def placed(self, placement: Placement, device: str) -> Self:
         """Return the same pattern for values with this placement."""

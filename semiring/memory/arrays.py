@@ -95,6 +95,20 @@ def segments_of(offsets: Array, count: int) -> Array:
     return array_module("cuda").segments_of(offsets, count)
 
 
+def cyclic(first: int, last: int, period: int, dtype: np.dtype[Any], device: str) -> Array:
+    """Return the numbers from `first` to `last` (exclusive) modulo a period."""
+    if device == "cpu":
+        return (np.arange(first, last, dtype=np.int64) % period).astype(dtype)
+    return array_module(device).cyclic(first, last, period, dtype)
+
+
+def rebased(offsets: Array, begin: int, dtype: np.dtype[Any]) -> Array:
+    """Return offsets less the first one, in another type of integers."""
+    if isinstance(offsets, np.ndarray):
+        return (offsets - begin).astype(dtype, copy=False)
+    return array_module("cuda").rebased(offsets, begin, dtype)
+
+
 class Transfers:
     """Counts every copy from the GPU back to the host (each waits for the device)."""
 

@@ -35,6 +35,7 @@ from ..formats import (
 )
 from ..formats.hypersparse import prefers_hypersparse
 from ..memory.allocation import require
+from ..memory.arrays import as_type
 from . import check, structure
 from .apply import scalar_dtype
 from .build import filled_region
@@ -222,7 +223,7 @@ def column_matrix(u: IndexList) -> CSR:
             u.size, 1, u.indices, xp.arange(u.nvals + 1, dtype=index_dtype(u.nvals)), xp.zeros(u.nvals, dtype=np.int32)
         )
         return CSR(listed, u.dtype, u.values, u.iso)
-    bounds = xp.arange(u.size + 1, dtype=index_dtype(u.size + 1))
-    offsets = xp.searchsorted(u.indices, bounds).astype(index_dtype(u.nvals))
+    bounds = xp.arange(u.size + 1, dtype=u.indices.dtype)
+    offsets = as_type(xp.searchsorted(u.indices, bounds), index_dtype(u.nvals))
     columns = xp.zeros(u.nvals, dtype=np.int32)
     return CSR(Pattern(u.size, 1, offsets, columns), u.dtype, u.values, u.iso)

@@ -33,7 +33,7 @@ from ..engines.shared.expression_numpy import evaluate
 from ..engines.shared.iso_results import POSITIONS
 from ..formats import CSR, Array, Bitmap, Count, IndexList, Store, dense_values, index_dtype, is_bitmap, with_values
 from ..formats.bitmap import bits_shaped
-from ..memory.arrays import copied, to_device, to_host
+from ..memory.arrays import array_module, assign_at, copied, to_device, to_host
 from ..operators.types import TypedBinary
 from .apply import scalar_dtype
 from .build import build_matrix
@@ -272,7 +272,7 @@ def _written(c: Any, positions: list[Position], values: Values) -> Any:
     found = places(c, *at)
     if found is not None:
         new = dense_values(c) if c.iso is not None else copied(c.values)
-        new[found] = to_device(values, c.device)
+        assign_at(new, found, to_device(values, c.device))
         return with_values(c, c.dtype, new, None)
     return merge(c, _of_positions(c, at, c.dtype, values, None), engine_for(c.device))
 
@@ -283,14 +283,14 @@ def _marked(c: Bitmap, indices: Values, values: Values | None) -> Bitmap:
     words, first = np.unique(ascending >> 5, return_index=True)
     bits = np.bitwise_or.reduceat(np.uint32(1) << (ascending & 31).astype(np.uint32), first)
     at, made = to_device(words, c.device), copied(c.words)
-    old = made[at]
-    made[at] = old | to_device(bits, c.device)
-    added = int(np.bitwise_count(bits & ~to_host(old)).sum())  # synchronizes on the GPU
+    old = to_host(array_module(c.device).take(made, at))  # synchronizes on the GPU
+    assign_at(made, at, to_device(old | bits, c.device))
+    added = int(np.bitwise_count(bits & ~old).sum())
     count = Count(c.nvals + added)
     if values is None:
         return Bitmap(c.size, c.dtype, made, None, c.iso, count)
     new = dense_values(c) if c.values is None else copied(c.values)
-    new[to_device(indices, c.device)] = to_device(values, c.device)
+    assign_at(new, to_device(indices, c.device), to_device(values, c.device))
     return Bitmap(c.size, c.dtype, made, new, None, count)
 
 

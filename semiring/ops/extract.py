@@ -118,7 +118,7 @@ def places(a: CSR | VectorStore, rows: Array, cols: Array | None = None) -> Arra
             return rows
         if not isinstance(a, IndexList):
             return None
-        return _all_found(a.indices, xp.searchsorted(a.indices, rows.astype(a.indices.dtype)), a.nvals, rows)
+        return _all_found(a.indices, xp.searchsorted(a.indices, as_type(rows, a.indices.dtype)), a.nvals, rows)
     assert cols is not None
     cols = to_device(cols, a.device)
     if a.placement != "device" or not isinstance(a.pattern, (Pattern, FullPattern)):

@@ -49,6 +49,11 @@ def _empty(size: int, dtype: Any) -> np.ndarray[Any, Any]:
     return np.frombuffer(bytearray(b"\xab" * (size * np.dtype(dtype).itemsize)), dtype)
 
 
+def _sorted(keys: Any, values: Any, bits: int) -> tuple[Any, Any]:
+    order = np.argsort(keys, kind="stable")
+    return keys[order], values[order]
+
+
 def emulate(module: ModuleType, monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
     """Let a module of `engines.cuda` use NumPy's arrays and emulated kernels."""
     folder.mkdir(exist_ok=True)
@@ -72,6 +77,7 @@ def emulate(module: ModuleType, monkeypatch: pytest.MonkeyPatch, folder: Path) -
         "counting": lambda count, dtype: np.arange(count, dtype=dtype),
         "gather": lambda array, at: array[at],
         "read_one": lambda array: int(array[0]),
+        "sorted_keys": _sorted,
     }
     for name, value in replaced.items():
         if hasattr(module, name):

@@ -172,3 +172,37 @@ def test_values_are_assigned_at_indices(module: Any) -> None:
     expected = np.zeros(50, np.float32)
     expected[at] = at.astype(np.float32) / 7
     np.testing.assert_array_equal(out, expected)
+
+
+@only(cuda_arrays)
+@pytest.mark.parametrize("key", [np.uint32, np.uint64])
+@pytest.mark.parametrize("value", [np.int8, np.float64, np.complex128])
+@pytest.mark.parametrize("n", [1, 2, 777])
+def test_few_keys_are_sorted_stably(module: Any, key: Any, value: Any, n: int) -> None:
+    rng = np.random.default_rng(n)
+    keys, values = rng.integers(0, 40, n).astype(key) << key(20), np.arange(n).astype(value)
+    order = np.argsort(keys, kind="stable")
+    made, moved = module.sorted_few(keys.copy(), values, 26)
+    np.testing.assert_array_equal(made, keys[order])
+    np.testing.assert_array_equal(moved, values[order])
+
+
+@only(cuda_arrays)
+@pytest.mark.parametrize("dtype", [np.int32, np.int64, np.uint64, np.int8])
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_searches(module: Any, dtype: Any, side: Any) -> None:
+    rng = np.random.default_rng(2)
+    for size in (0, 1, 500):
+        ascending, wanted = np.sort(rng.integers(0, 90, size)).astype(dtype), rng.integers(0, 100, 300).astype(dtype)
+        found = module.searchsorted(ascending, wanted, side)
+        assert found.dtype == np.int64
+        np.testing.assert_array_equal(found, np.searchsorted(ascending, wanted, side))
+
+
+@only(cuda_arrays)
+@pytest.mark.parametrize("dtype", [np.dtype(np.int32), np.dtype(np.int64)])
+def test_repeated_indices_and_offsets(module: Any, dtype: Any) -> None:
+    first = 5_000_000_003
+    np.testing.assert_array_equal(module.cyclic(first, first + 99, 7, dtype), np.arange(first, first + 99) % 7)
+    offsets = first + np.arange(0, 900, 3)
+    np.testing.assert_array_equal(module.rebased(offsets, first, dtype), offsets - first)

@@ -23,7 +23,8 @@ from ..shared.draw_numpy import EDGES, LABELS, WEIGHTS, sequence_key
 from .build import assembled
 from .kernel import Handles, Kernel, kernel
 from .launch import BLOCK, counter, grid, one_wave
-from .primitives import put
+from .primitives import counting, put
+from .radix import sorted_keys
 from .specialize import constants, typedefs
 
 
@@ -71,10 +72,12 @@ def _joined(parts: list[Array]) -> Array:
 
 @implements(DrawOrder, engine="cuda")
 def draw_order(q: DrawOrder) -> Array:
-    """A random order of ``range(n)``: a stable sort by random keys, which synchronizes."""
+    """A random order of ``range(n)``: a stable sort by random keys."""
     keys = cupy.empty(q.n, np.uint64)
     _kernel("draw_numbers")(grid(q.n), BLOCK, q.n, sequence_key(q.seed, LABELS), keys)
-    return cupy.argsort(keys, kind="stable")
+    order = sorted_keys(keys, counting(q.n, INT64), 64)[1]
+    assert order is not None
+    return order
 
 
 @implements(DrawWeights, engine="cuda")

@@ -14,12 +14,13 @@ from ...dtypes import FC64, INT32, INT64, UINT8, UINT16, UINT32, UINT64
 from ...formats import CSR, Array, index_dtype
 from . import tuning
 from .arguments import arguments
+from .arrays import sorted_few
 from .kernel import Handles, Kernel, kernel
 from .launch import BLOCK, grid, multiprocessors
 from .primitives import gather, key_dtype, moved, width
 from .specialize import constants, typedefs
 
-__all__ = ["by_digits", "sort_keys", "sorted_by_column", "sorted_triples"]
+__all__ = ["by_digits", "sort_keys", "sorted_by_column", "sorted_keys", "sorted_triples"]
 
 # Positions of a sort are 32-bit.
 _MOST = 2**32
@@ -85,12 +86,22 @@ def sort_keys(keys: Array, values: Array | None, bits: int) -> tuple[Array, Arra
     The given keys may be overwritten.  Few keys, and 2^32 of them or more, are sorted by CuPy, which synchronizes.
     Memory for an entry: a key, two values and 1 byte; by CuPy up to 16 bytes, three keys and two values.
     """
-    if not by_digits(int(keys.size)):
-        if values is None:
-            keys.sort()
-            return keys, None
-        order = cupy.argsort(keys)
-        return gather(keys, order), gather(values, order)
+    n = int(keys.size)
+    if by_digits(n):
+        return sorted_keys(keys, values, bits)
+    if values is None:
+        keys.sort()
+        return keys, None
+    if n < _MOST and bits + width(n) <= 64:
+        return sorted_few(keys, values, bits)
+    order = cupy.argsort(keys)
+    return gather(keys, order), gather(values, order)
+
+
+def sorted_keys(keys: Array, values: Array | None, bits: int) -> tuple[Array, Array | None]:
+    """As `sort_keys`, of fewer than 2^32 keys, without a kernel of CuPy's and without waiting for the device."""
+    if not keys.size:
+        return keys, values
     source = _Source(_KEYS, int(keys.size), keys.dtype, 0, _Entries(keys, values=values))
     made = _sorted(source, 0, bits, None)
     return made.keys, made.values

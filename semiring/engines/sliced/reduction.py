@@ -8,7 +8,7 @@ from typing import cast
 import numpy as np
 
 from ...formats import CSR, Full, Pattern, VectorStore, array_module, index_dtype
-from ...memory.arrays import device_of, to_device
+from ...memory.arrays import device_of, rebased, to_device
 from .. import registry
 from ..registry import slicing_rule
 from ..requests.operations import Located, LocateRows, ReduceRows, ReduceScalar, ScalarResult, scalar_value
@@ -27,7 +27,7 @@ def reduce_rows(q: ReduceRows, engine: str) -> VectorStore:
     xp, parts = array_module(a.device), []
     for s in selected:
         count = entries[s + 1] - entries[s]
-        offsets = (a.indptr[rows[s] : rows[s + 1] + 1] - entries[s]).astype(index_dtype(count), copy=False)
+        offsets = rebased(a.indptr[rows[s] : rows[s + 1] + 1], entries[s], index_dtype(count))
         columns = xp.arange(count, dtype=index_dtype(count))
         pattern = Pattern(rows[s + 1] - rows[s], count, offsets, columns)
         values = None if a.values is None else to_device(a.values[entries[s] : entries[s + 1]], a.device)

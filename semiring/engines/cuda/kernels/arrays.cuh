@@ -1,6 +1,8 @@
-// Arrays of values and of indices, apart from any store: comparison, assignment at indices, permutations.
+// Arrays of values and of indices, apart from any store: comparison, assignment at indices, permutations, sorts of few keys,
+// searches, indices that repeat, offsets.
 
 #include "atomics.cuh"
+#include "warp.cuh"
 
 // *differ becomes 1 unless a[p] = b[p] for every p; NaN equals NaN.  With CLOSE, finite values also agree where
 // |a[p] - b[p]| <= absolute + relative |b[p]|.  A thread that reads an outdated 0 does work in vain.
@@ -29,4 +31,36 @@ extern "C" __global__ void arrays_permutation(i64 n, const I* array, u32* words,
         const u32 bit = 1u << (i & 31);
         if (i < 0 || i >= n || (atomicOr(words + (i >> 5), bit) & bit) != 0) store_relaxed(wrong, 1u);
     }
+}
+
+// numbered[p] = (keys[p], p), the position in the low `bits` bits.
+extern "C" __global__ void arrays_number(i64 n, const I* keys, int bits, u64* numbered) {
+    for (i64 p = thread_id(); p < n; p += thread_count()) numbered[p] = u64(keys[p]) << bits | u64(p);
+}
+
+// The keys of sorted numbered keys, and the values of their positions.
+extern "C" __global__ void arrays_ordered(i64 n, const u64* numbered, int bits, const A* values, I* keys, A* out) {
+    for (i64 p = thread_id(); p < n; p += thread_count()) {
+        const u64 found = numbered[p];
+        keys[p] = I(found >> bits);
+        out[p] = values[found & ((u64(1) << bits) - 1)];
+    }
+}
+
+// out[p] = how many elements of a sorted array are less than wanted[p], or with `right` not greater.
+extern "C" __global__ void arrays_search(i64 n, i64 size, const I* sorted, const I* wanted, int right, i64* out) {
+    for (i64 p = thread_id(); p < n; p += thread_count()) {
+        const I x = wanted[p];
+        out[p] = partition_point(i64(0), size, [=](i64 at) { return right ? !(x < sorted[at]) : sorted[at] < x; });
+    }
+}
+
+// out[p] = (first + p) mod period.
+extern "C" __global__ void arrays_cyclic(i64 n, i64 first, i64 period, I* out) {
+    for (i64 p = thread_id(); p < n; p += thread_count()) out[p] = I((first + p) % period);
+}
+
+// out[p] = offsets[p] - begin.
+extern "C" __global__ void arrays_rebased(i64 n, const A* offsets, i64 begin, I* out) {
+    for (i64 p = thread_id(); p < n; p += thread_count()) out[p] = I(cast<i64>(offsets[p]) - begin);
 }

@@ -15,6 +15,7 @@ import numpy as np
 from ....formats import CSR, TILE, AnyPattern, Array, Pattern, index_dtype
 from ...registry import EVERY_KIND, implements
 from ...requests.storage import Slices
+from ..arrays import rebased, take
 from ..decode import decode_range
 from ..launch import read_back
 from .prefetch import prefetching
@@ -40,8 +41,7 @@ def slices(q: Slices) -> Iterator[CSR]:
     else:
         values = (chunk.array for chunk in prefetching(a.values, ranges, held=_HELD))
     for (first, last), (begin, end), indices, x in zip(rows, ranges, columns, values, strict=True):
-        offsets = cupy.empty(last - first + 1, index_dtype(end - begin))
-        cupy.subtract(pattern.indptr[first : last + 1], begin, out=offsets, casting="unsafe")
+        offsets = rebased(pattern.indptr[first : last + 1], begin, index_dtype(end - begin))
         yield CSR(Pattern(last - first, a.ncols, offsets, indices), a.dtype, x, a.iso)
 
 
@@ -75,5 +75,5 @@ def _pairs(offsets: Array, at: list[int]) -> list[tuple[int, int]]:
     """The offsets at the given positions, two by two.  Synchronizes."""
     if not at:
         return []
-    found = read_back(offsets[cupy.asarray(np.array(at, np.int64))]).tolist()  # synchronizes
+    found = read_back(take(offsets, cupy.asarray(np.array(at, np.int64)))).tolist()  # synchronizes
     return list(zip(found[::2], found[1::2], strict=True))
