@@ -206,7 +206,7 @@ def _set(result: Any, spec: str, labels: _Names, given: dict[str, Any], first: A
     axes, values = _of_dimension(spec, result.ndim)
     of: dict[str, Labels | None] = {"v": labels.vertices, "r": labels.rows, "c": labels.columns}
     if "k" in axes and labels.vertices is not None:
-        of["k"] = labels.vertices.take(first.to("cpu").to_coo()[0])
+        of["k"] = labels.vertices.take(first.to_coo(values=False, device="cpu")[0])
     for letter, parameters in (("s", ("source", "personalization")), ("x", ("vertices",))):
         if letter in axes:
             of[letter] = _chosen(labels.vertices, next((given[p] for p in parameters if p in given), None))
@@ -224,7 +224,7 @@ def _chosen(labels: Labels | None, vertices: Any) -> Labels | None:
     if labels is None or vertices is None:
         return None
     if isinstance(vertices, Vector):
-        vertices = vertices.to("cpu").to_coo()[0]
+        vertices = vertices.to_coo(values=False, device="cpu")[0]
     elif isinstance(vertices, Set):
         vertices = sorted(vertices)
     rows = np.atleast_1d(np.asarray(vertices.get() if hasattr(vertices, "get") else vertices))

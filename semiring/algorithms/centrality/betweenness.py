@@ -337,8 +337,8 @@ def _chosen(name: str, A: Matrix, samples: Any, sources: Any, seed: int) -> list
         return list(range(n))
     if not 1 <= count(name, "samples", samples) <= n:
         raise InvalidValue(f"{name}: samples must be from 1 to the number of vertices, {n}, got {samples}")
-    drawn = uniform(n, seed, device=A.device).selectk("smallest", int(samples)).to("cpu")
-    return [int(v) for v in drawn.to_coo(values=False)[0]]
+    drawn = uniform(n, seed, device=A.device).selectk("smallest", int(samples))
+    return [int(v) for v in drawn.to_coo(values=False, device="cpu")[0]]
 
 
 def _scales(plan: _Plan, normalized: bool, endpoints: bool) -> tuple[float, float]:

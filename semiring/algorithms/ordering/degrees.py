@@ -44,6 +44,7 @@ def degree_order(A: Matrix, descending: bool = True) -> Vector:
     n = square("degree_order", A)
     if n == 0:
         return numbers(0, A.device)
-    degrees = A.apply("second", right=np.int64(1)).reduce_rowwise("plus").to_dense(0)
-    most = int(Vector.from_dense(degrees, device=A.device).reduce("max").get())  # synchronizes
-    return sorted_by(Vector.from_dense(most - degrees if descending else degrees, device=A.device), most + 1)
+    counts = A.apply("second", right=np.int64(1)).reduce_rowwise("plus")
+    degrees = Vector.from_dense(counts.to_dense(0), device=A.device)
+    most = int(degrees.reduce("max").get())  # synchronizes
+    return sorted_by(degrees.apply("minus", left=np.int64(most)) if descending else degrees, most + 1)

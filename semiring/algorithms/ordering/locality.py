@@ -28,7 +28,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from semiring import Matrix, Vector, semiring
+from semiring import Matrix, Vector, binary, semiring
 
 from ..checks import square
 from ..components import connected_components
@@ -39,6 +39,7 @@ from .permutations import inverse, numbers, sorted_by
 # Pairs of odd numbers, alternately multiplier and addend of a mixing round (31 bits of SplitMix64's and MurmurHash3's).
 _MIXERS = ((0x476D1CE5, 0x133111EB), (0x5EBCA6B5, 0x42B2AE35))
 _ROUNDS = 4
+_folded = binary.register_anonymous("x ^ shr(x, y)", "folded")
 
 
 @algorithm(".>v")
@@ -119,13 +120,13 @@ def _random_numbers(n: int, mixers: tuple[int, int], device: str) -> Vector:
     Multiplication by an odd number and folding the upper half of the bits into the lower one are both bijective.
     """
     bits = _bits(n)
-    x = numbers(n, device).to_dense(dtype=np.int64)
+    x = numbers(n, device)
     multiplier, addend = mixers
     for _ in range(_ROUNDS):
-        x = (x * multiplier + addend) & ((1 << bits) - 1)
-        x ^= x >> ((bits + 1) // 2)
+        x = x.apply("times", right=np.int64(multiplier)).apply("plus", right=addend)
+        x = x.apply("band", right=(1 << bits) - 1).apply(_folded, right=(bits + 1) // 2)
         multiplier, addend = addend, multiplier
-    return Vector.from_dense(x, device=device)
+    return x
 
 
 def _least_of_neighbors(A: Matrix, h: Vector, directed: bool) -> Vector:

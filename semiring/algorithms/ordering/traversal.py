@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from semiring import Matrix, Vector, ops, semiring
+from semiring import Matrix, Vector, binary, ops, semiring
 
 from ..checks import Vertex, row, square
 from ..components import connected_components
 from ..vertex_labels import algorithm
 from .degrees import degree_order
 from .permutations import inverse, numbers, sorted_by
+
+# The number y becomes the first, the others follow in their order.
+_leading = binary.register_anonymous("select(x == y, 0, x + 1)", "leading")
 
 
 @algorithm(".>v")
@@ -55,24 +58,17 @@ def bfs_order(A: Matrix, source: Vertex | None = None) -> Vector:
     by_degree = degree_order(both)
     if first is None:
         first = int(by_degree[0].get())  # synchronizes
-    component = connected_components(both).to_dense()
-    component += 1
-    component[component == component[first]] = 0
-    preference = inverse(by_degree).to_dense()
-    preference += 1
-    preference[first] = 0
+    labels, rank = connected_components(both), inverse(by_degree)
+    component, preference = (f.apply(_leading, right=f[first].get()) for f in (labels, rank))  # synchronizes
     # A row of this matrix is a component, its columns are preferences: the search starts at its first entry.
-    shape = (n + 1, n + 1)
-    listed = numbers(n, A.device).to_dense()
-    offsets, _, vertices = Matrix.from_coo(component, preference, listed, shape=shape, device=A.device).to_csr(
-        index_dtype=None
-    )
-    starts = vertices[offsets[:-1][offsets[1:] > offsets[:-1]]]
+    listed, shape = numbers(n, A.device).to_dense(), (n + 1, n + 1)
+    S = Matrix.from_coo(component.to_dense(), preference.to_dense(), listed, shape=shape, device=A.device)
+    _, starts = S.reduce_rowwise("first").to_coo(index_dtype=None)
     dtype = np.int32 if n < 2**31 - 1 else np.int64
     frontier = Vector.from_coo(starts, 0, dtype, size=n, device=A.device)
     levels = ops.closure(frontier, both.apply("second", right=dtype(1)), semiring.min_plus)
     by_level = inverse(sorted_by(levels, n))
-    return sorted_by(Vector.from_dense(component, device=A.device), n + 1, by_level, n)
+    return sorted_by(component, n + 1, by_level, n)
 
 
 @algorithm(".>v")

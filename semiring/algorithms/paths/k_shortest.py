@@ -135,7 +135,7 @@ def _deviations(
     closed = rows.ewise_mult(place, "second").select(_passed, at + 1).apply("one").dup(bool)
     others = Matrix.from_coo([0] * len(blocked), sorted(blocked), True, shape=rows.shape, device=A.device)
     offers = rows.ewise_mult(distance, "plus").dup(mask=~closed.ewise_add(others, "lor").S)
-    least, where = (part.to("cpu").to_dict() for part in offers.minloc())
+    least, where = (part.to_dict() for part in offers.minloc())
     return [
         (
             lengths[at + i] + value,
@@ -170,4 +170,4 @@ def _weights(A: Matrix, route: list[int]) -> list[Any]:
     rows = A[route[:-1], :]
     along = Matrix.from_coo(np.arange(len(route) - 1), route[1:], True, shape=rows.shape, device=A.device)
     weights = rows.dup(dtype=weight_type(A)).ewise_mult(along, "first").reduce_rowwise("any")
-    return weights.to("cpu").to_numpy().tolist()  # type: ignore[no-any-return]
+    return weights.to_numpy().tolist()  # type: ignore[no-any-return]
