@@ -2,7 +2,7 @@
 
     python3 run.py demo           search and label a real road network and a generated social-like graph
     python3 run.py tests          check format, lint and types, then run the tests
-    python3 run.py exhaustive     run the tests' exhaustive tier, which takes hours; `exhaustive 3/90` runs one part
+    python3 run.py exhaustive     run the tests' exhaustive tier, which takes hours; `exhaustive 3/120` runs one part
     python3 run.py docs           build the documentation into docs/_build
     python3 run.py package        build and check the wheel and the sdist, and try the wheel on every Python found
     python3 run.py kernels DIR    compile the kernels of all functions, for hours, and build a wheel of them in DIR

@@ -87,7 +87,7 @@ for wanted in ${*:-tests large memcheck racecheck speed}; do
                 --forms plain varint packed --placements device pinned host --budget "5.8 GB"
             ;;
         record) stage 330 20 "$PYTHON" -m semiring.warming.record "" 300 "$OUT/kernel_lists.xz" ;;
-        first) stage 240 60 "$PYTHON" -m benchmarks first-calls --device cuda --packed --out "$OUT" ;;
+        first) stage 240 60 "$PYTHON" -m benchmarks first-calls --device cuda --packed too --out "$OUT" ;;
         many) stage 150 60 "$PYTHON" -m benchmarks many-sources --device cuda --out "$OUT" ;;
     esac
 done

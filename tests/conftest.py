@@ -7,7 +7,7 @@
     pytest --seed N             the sample that another run printed
     pytest --costly 1/N         one in N of the costly tests (1/1: all), and all files of families of algorithms
     pytest --exhaustive         every operator, type and test configuration, more drawn calls, more fault trials
-    pytest --exhaustive --part 3/90     the third of 90 parts of what --exhaustive adds or repeats at length
+    pytest --exhaustive --part 3/120    the third of 120 parts of what --exhaustive adds or repeats at length
     pytest --long-faults tests/faults   the fault campaigns in full (hours)
 
 The tour (test_tour.py) runs first, then the semantics (operators, ops), then the rest.
