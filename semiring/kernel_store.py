@@ -33,10 +33,7 @@ from pathlib import Path
 from .config import config
 from .exceptions import InvalidValue
 
-__all__ = [
-    *("Elsewhere", "Facts", "Pack", "claimed", "clear", "entries", "facts", "load", "packs", "save", "writable"),
-    "write_pack",
-]
+__all__ = ["Facts", "Pack", "claimed", "clear", "entries", "facts", "load", "packs", "save", "writable", "write_pack"]
 
 _STAMP = b"semiring kernel 1 "
 _DIGEST = 32
@@ -97,12 +94,6 @@ def save(engine: str, key: str, body: bytes, maker: str = "") -> None:
 # Seconds between attempts to claim a kernel, and after which its compilation by another process is not awaited.
 _POLL = 0.01
 _LONGEST = 60.0
-# Seconds after which `claimed` raises Elsewhere; None: never.
-patience: float | None = None
-
-
-class Elsewhere(BaseException):
-    """Another process compiles the kernel: this one, whose `patience` has ended, can compile another one meanwhile."""
 
 
 @contextlib.contextmanager
@@ -126,8 +117,6 @@ def claimed(engine: str, key: str) -> Iterator[bool]:
             fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, at)
             held = True
         except (BlockingIOError, PermissionError):
-            if patience is not None and time.monotonic() - began > patience:
-                raise Elsewhere(key) from None
             waited = True
             time.sleep(_POLL)
         except OSError:

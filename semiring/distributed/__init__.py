@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from .building import from_coo, from_edgelist, vector_from_coo
@@ -14,6 +15,7 @@ from .writing import write
 
 if TYPE_CHECKING:
     from .launching import launch
+    from .mpi import connect
 
 __all__ = [
     "Checkpoint",
@@ -21,6 +23,7 @@ __all__ = [
     "LocalPart",
     "Saved",
     "Traffic",
+    "connect",
     "from_coo",
     "from_edgelist",
     "from_part",
@@ -34,6 +37,7 @@ __all__ = [
 ]
 
 
+_LATER = {"connect": ".mpi", "launch": ".launching"}
 # The names of earlier versions, and the calls that replace them.
 _REPLACED = {
     "random": "semiring.random: rmat(..., device=grid.device)",
@@ -42,12 +46,10 @@ _REPLACED = {
 
 
 def __getattr__(name: str) -> Any:
-    # Loaded when first named: it imports `process`, which Python runs as a program after this package.
-    if name == "launch":
-        from .launching import launch
-
-        globals()[name] = launch
-        return launch
+    # Loaded when first named: they import `process`, which Python runs as a program after this package.
+    if name in _LATER:
+        found = globals()[name] = getattr(import_module(_LATER[name], __name__), name)
+        return found
     if name in _REPLACED:
         raise AttributeError(f"{__name__}.{name} is replaced by {_REPLACED[name]}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

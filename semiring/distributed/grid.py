@@ -72,7 +72,8 @@ class Grid:
     Parameters
     ----------
     communicator : Communicator, optional
-        The processes; by default all that MPI's launcher started. Arrays on GPUs are copied from the memory of the
+        The processes: a group of `connect`; by default all that a launcher started (`semiring launch`, mpiexec, srun,
+        torchrun). Arrays on GPUs are copied from the memory of the
         other process if all are on one host and their GPUs allow it; else they go by NCCL if each process has a GPU of
         its own and CuPy finds NCCL, else through host memory.
     shape : (int, int), optional
@@ -95,7 +96,8 @@ class Grid:
     Raises
     ------
     InvalidValue
-        If the shape does not have as many places as there are processes.
+        If the shape does not have as many places as there are processes, or a launcher has started more processes than
+        have found each other.
     NotSupported
         Without a communicator, if mpi4py or MPI is missing.
 
@@ -120,16 +122,15 @@ class Grid:
         shape: tuple[int, int] | None = None,
         device: str | None = None,
     ) -> None:
-        chosen = communicator is None
-        if communicator is None:
-            from .mpi import world
+        from .mpi import MpiCommunicator, world
 
+        if communicator is None:
             communicator = world()
         self.shape = _shape(communicator.size, shape)
         self.local = default_device() if device is None else checked_device(device)
         if in_parts(self.local):
             raise InvalidValue(f"the parts of a grid are on 'cpu' or 'cuda', got {device!r}")
-        if chosen and self.local == "cuda":
+        if isinstance(communicator, MpiCommunicator) and self.local == "cuda":
             communicator = transports.select_transport(communicator)
         self.comm, self.rank = communicator, communicator.rank
         row, col = self.coords

@@ -1,4 +1,4 @@
-"""Groups of MPI processes, through mpi4py.
+"""Groups of processes that send messages by MPI, through mpi4py, or over TCP (`sockets`).
 
 A collective has two steps.  First every process sends a *header* to every other: what it calls, how much follows, and
 the message itself if that is small.  Then follow the messages that did not fit, and large arrays from where they are.
@@ -32,7 +32,7 @@ import numpy as np
 from ..config import config
 from ..exceptions import CollectiveTimeout, InvalidValue, NotSupported
 from ..optional import needed
-from . import call_ids, process
+from . import call_ids, process, sockets
 from .communicator import Communicator, Failed, Traffic
 from .serialization import Packed, large_sizes, pack, unpack
 
@@ -58,7 +58,7 @@ _SPINS, _YIELD_S, _SLEEP_SHARE, _SLEEP_S = 100, 2e-3, 0.05, 1e-3
 
 
 class MpiCommunicator(Communicator):
-    """A group of MPI processes.
+    """A group of processes with a communicator of mpi4py, or an `Endpoint` of `sockets`.
 
     channel: what two communicators of the same processes share, so that their calls are compared with each other.
     """
@@ -350,23 +350,85 @@ _everyone: _Channel | None = None
 def world() -> MpiCommunicator:
     """Return the group of all processes that the launcher started; one process without a launcher.
 
-    NotSupported if mpi4py or MPI itself is missing.  From the first call on, an exception that ends one process ends
-    all of them.
+    Messages go by MPI where its launcher has started the processes, and over TCP where torchrun has, or srun without an
+    interface of MPI.  NotSupported if mpi4py or MPI itself is missing, InvalidValue if the launcher has started more
+    processes than have found each other.  From the first call on, an exception that ends one process ends all of them.
     """
     global _everyone
     if _everyone is None:
         process.choose_gpu()
-        try:
-            MPI = needed("a grid of processes", "mpi4py.MPI")
-        except RuntimeError as error:
-            if isinstance(error, NotSupported):
-                raise
-            raise NotSupported(
-                f"a grid of processes needs an MPI library ({error}); pip install 'semiring[mpi]' brings one"
-            ) from error
-        _everyone = _Channel(MPI.COMM_WORLD.Dup())
+        place = sockets.Place.of_launcher(os.environ)
+        comm = None if place is not None and not process.by_mpi(os.environ) else _by_mpi(place is not None)
+        if place is not None and (comm is None or comm.Get_size() == 1):
+            comm = place.connect(config.collective_timeout or 0.0)
+        assert comm is not None
+        process.check_size(os.environ, comm.Get_size())
+        _everyone = _Channel(comm)
         if _everyone.size > 1:
             process.end_all_on_errors(_everyone.rank, _everyone.size)
             atexit.register(_everyone.end)
     local = process.local_rank(os.environ)
     return MpiCommunicator(_everyone, local is None or local[1] < _everyone.size)
+
+
+def _by_mpi(optional: bool) -> Any:
+    """Return the communicator of all processes of MPI; None if it is missing and optional."""
+    try:
+        MPI = needed("a grid of processes", "mpi4py.MPI")
+    except RuntimeError as error:
+        if optional:
+            return None
+        if isinstance(error, NotSupported):
+            raise
+        raise NotSupported(
+            f"a grid of processes needs an MPI library ({error}); pip install 'semiring[mpi]' brings one"
+        ) from error
+    return MPI.COMM_WORLD.Dup()
+
+
+def connect(address: str, rank: int, size: int) -> Communicator:
+    """Return the group of `size` processes that meet at an address, over TCP; no launcher is needed.  Collective.
+
+    For the workers of Dask and Ray, processes of `multiprocessing`, and notebooks: each calls it with a number of its
+    own, and makes a grid of the group.
+
+    Parameters
+    ----------
+    address : ``"host:port"``
+        Where rank 0 listens until all have come; a free port of its host, which the others reach.
+    rank, size : int
+        The number of this process, from 0, and how many there are.
+
+    Returns
+    -------
+    Communicator
+        For ``Grid(communicator)``.
+
+    Raises
+    ------
+    InvalidValue
+        If the address has no port, or the rank is not one of `size`.
+    NotSupported
+        If rank 0 cannot listen there.
+    CollectiveTimeout
+        If not all have come within ``config.collective_timeout``.
+
+    Notes
+    -----
+    What is sent is neither encrypted nor authenticated: use it between hosts that are trusted, as MPI and NCCL.  A
+    process that ends while others wait for it raises SemiringError there.  Arrays on GPUs go by NCCL where each process
+    has one of its own.
+
+    Examples
+    --------
+    >>> group = sr.distributed.connect("localhost:29411", 0, 1)
+    >>> sr.distributed.Grid(group, device="cpu").shape
+    (1, 1)
+    """
+    host, _, port = address.rpartition(":")
+    if not host or not port.isdecimal() or not 0 < int(port) < 1 << 16:
+        raise InvalidValue(f"connect: an address is 'host:port'; got {address!r}")
+    if not 0 <= rank < size:
+        raise InvalidValue(f"connect: a rank is from 0 to size - 1, {size - 1}; got {rank}")
+    endpoint = sockets.Place(host, int(port), rank, size).connect(config.collective_timeout or 0.0)
+    return MpiCommunicator(_Channel(endpoint), endpoint.between_hosts)

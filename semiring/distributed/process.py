@@ -15,20 +15,26 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import MutableMapping, Sequence
+from collections.abc import Mapping, MutableMapping, Sequence
 from types import TracebackType
 from typing import Any, NoReturn
 
+from ..exceptions import InvalidValue
 from ..worker_thread import processors
 
 # The number of a process among those of its host, and their count: Open MPI; MPICH, Intel MPI and Microsoft MPI;
-# MVAPICH; SLURM's srun, whose count is only known if it is the same on all hosts.
+# MVAPICH; SLURM's srun, whose count is only known if it is the same on all hosts; torchrun.
 _LOCAL = (
     ("OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE"),
     ("MPI_LOCALRANKID", "MPI_LOCALNRANKS"),
     ("MV2_COMM_WORLD_LOCAL_RANK", "MV2_COMM_WORLD_LOCAL_SIZE"),
     ("SLURM_LOCALID", "SLURM_NTASKS_PER_NODE"),
+    ("LOCAL_RANK", "LOCAL_WORLD_SIZE"),
 )
+# The count of all processes, as launchers of MPI set it.
+_BY_MPI = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE", "JSM_NAMESPACE_SIZE")
+# The same, with a variable that torchrun and srun set beside it.
+_BY_OTHERS = (("WORLD_SIZE", "RANK"), ("SLURM_STEP_NUM_TASKS", "SLURM_PROCID"))
 # The variables that limit the threads of numba, OpenMP and the BLAS of NumPy.
 THREADS = ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 # Seconds that other ranks than 0 leave to it to report first: most errors are the same on all ranks, and one is enough.
@@ -46,6 +52,27 @@ def local_rank(environment: MutableMapping[str, str]) -> tuple[int, int] | None:
             with contextlib.suppress(ValueError):
                 return int(environment[rank]), max(int(environment.get(size) or 1), 1)
     return None
+
+
+def by_mpi(environment: Mapping[str, str]) -> bool:
+    """Return whether a launcher of MPI has started this process."""
+    return any(name in environment for name in _BY_MPI)
+
+
+def check_size(environment: Mapping[str, str], size: int) -> None:
+    """Raise InvalidValue if the launcher has started more processes than have found each other.
+
+    Each would compute everything, and write the same files.
+    """
+    names = [*_BY_MPI, *(name for name, beside in _BY_OTHERS if beside in environment)]
+    for name in names:
+        count = environment.get(name, "")
+        if count.isdecimal() and int(count) > size:
+            raise InvalidValue(
+                f"this process is one of {count} ({name}), and has found {size - 1} others: the launcher belongs to "
+                "another MPI than mpi4py, or has no interface to it; use `semiring launch -n N`, the launcher of "
+                "mpi4py's MPI, torchrun, or sr.distributed.connect(address, rank, size)"
+            )
 
 
 def share(cores: Sequence[int], rank: int, size: int) -> list[int]:

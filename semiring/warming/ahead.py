@@ -17,7 +17,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
 from queue import SimpleQueue
@@ -198,11 +198,11 @@ def _run(
     for worker in workers:
         idle.put(worker)
 
-    def compiled(name: str, line: str) -> tuple[str, str, dict[str, Any]]:
+    def compiled(name: str, line: str) -> tuple[str, dict[str, Any]]:
         worker = idle.get()
         result = worker.run(name, line)
         idle.put(worker)
-        return name, line, result
+        return name, result
 
     left, done, seconds = {name: len(of_name) for name, of_name in lines.items()}, 0, dict.fromkeys(lines, 0.0)
     kernels = dict.fromkeys(lines, 0)
@@ -216,21 +216,16 @@ def _run(
 
     pool = ThreadPoolExecutor(len(workers))
     try:
-        jobs = {pool.submit(compiled, name, line) for name, of_name in lines.items() for line in of_name}
+        jobs = [pool.submit(compiled, name, line) for name, of_name in lines.items() for line in of_name]
         for name in [name for name, count in left.items() if count == 0]:
             end(name)
-        while jobs:
-            ended, jobs = wait(jobs, return_when=FIRST_COMPLETED)
-            for job in ended:
-                name, line, result = job.result()
-                kernels[name] += result["kernels"]
-                seconds[name] += result["seconds"]
-                if "elsewhere" in result:
-                    jobs.add(pool.submit(compiled, name, line))  # later
-                    continue
-                left[name] -= 1
-                if left[name] == 0:
-                    end(name)
+        for job in as_completed(jobs):
+            name, result = job.result()
+            kernels[name] += result["kernels"]
+            seconds[name] += result["seconds"]
+            left[name] -= 1
+            if left[name] == 0:
+                end(name)
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
         for worker in workers:

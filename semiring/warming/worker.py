@@ -3,7 +3,7 @@
     python -m semiring.warming.worker DEVICE
 
 Reads a function and a type of values per line, and writes one line of JSON for each: how many kernels were compiled,
-the seconds that it took, and whether it ended because another process compiles what it needs; or an error.
+the seconds that it took, or an error.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ from typing import Any
 import numpy as np
 
 import semiring as sr
-from semiring import kernel_store
 from semiring.engines.shared import compilations
 from semiring.exceptions import ConvergenceFailure, GraphProperty, InvalidValue
 
@@ -140,13 +139,8 @@ def computed(call: Callable[[sr.Matrix], Any], A: sr.Matrix) -> bool:
     return True
 
 
-# Seconds to wait for a kernel that another process compiles, before another function is compiled instead.
-_PATIENCE = 1.0
-
-
 def main(device: str) -> None:
     """Process the lines of standard input until it ends."""
-    kernel_store.patience = _PATIENCE if device == "cpu" else None
     graphs = functools.cache(lambda dtype, scale: list(matrices([dtype], scale)))
     with sr.use(device):
         compiled = 0  # the kernels that build the graphs count for the first algorithm
@@ -158,8 +152,6 @@ def main(device: str) -> None:
                 for call in calls(name):
                     for A in graphs(dtype, scale(name)):
                         computed(call, A)
-            except kernel_store.Elsewhere:
-                result["elsewhere"] = True
             except Exception as error:
                 result["error"] = f"{type(error).__name__}: {error}"
             result |= {"seconds": time.perf_counter() - started, "kernels": compilations.count() - compiled}
