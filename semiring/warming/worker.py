@@ -64,6 +64,8 @@ OPERATIONS: dict[str, Callable[[sr.Matrix], Any]] = {
 TYPES = ("bool", "int64", "float64", "float32")
 # Entries from which the CPU engine's kernels use threads: 2^13 vertices with 32 entries each on average.
 _SCALE = 13
+# And a graph of few entries: beside five vertices some functions have nothing to do.
+_BETWEEN = (8,)
 # The same for functions that search from every vertex, or elect one after the other: 2^9 vertices.
 _SMALL_SCALE = 9
 FROM_EVERY_VERTEX = frozenset((
@@ -85,19 +87,23 @@ def matrices(types: Sequence[str] = TYPES, scale: int = _SCALE, between: Sequenc
     smallest.  Values of the type bool are one value for all entries, as from an edge list; those of other types are
     stored.
     """
-    small = np.array([(0, 1), (1, 2), (2, 3), (3, 4), (0, 4)])
     for size, symmetric in product((0, *between, scale), (True, False)):
-        if size:
-            A = sr.random.rmat(size, symmetric=symmetric, loops=False)
-        else:
-            edges = np.concatenate([small, small[:, ::-1]]) if symmetric else small
-            A = sr.Matrix.from_coo(edges[:, 0], edges[:, 1], True, nrows=5, ncols=5)
-        rows, columns, _ = A.to_coo()
+        n, rows, columns = _edges(size, symmetric)
         for dtype in types:
-            if dtype == "bool":
-                yield A
-                continue
-            yield sr.Matrix.from_coo(rows, columns, np.ones(A.nvals, dtype), nrows=A.nrows, ncols=A.ncols)
+            values = True if dtype == "bool" else np.ones(rows.size, dtype)
+            yield sr.Matrix.from_coo(rows, columns, values, nrows=n, ncols=n)
+
+
+@functools.cache
+def _edges(size: int, symmetric: bool) -> tuple[int, Any, Any]:
+    """Return a number of vertices, 2^size or 5, and edges, on the host."""
+    if size:
+        A = sr.random.rmat(size, symmetric=symmetric, loops=False, device="cpu")
+        return A.nrows, *A.to_coo(values=False)[:2]
+    edges = np.array([(0, 1), (1, 2), (2, 3), (3, 4), (0, 4)])
+    if symmetric:
+        edges = np.concatenate([edges, edges[:, ::-1]])
+    return 5, edges[:, 0], edges[:, 1]
 
 
 def names() -> list[str]:
@@ -141,7 +147,6 @@ def computed(call: Callable[[sr.Matrix], Any], A: sr.Matrix) -> bool:
 
 def main(device: str) -> None:
     """Process the lines of standard input until it ends."""
-    graphs = functools.cache(lambda dtype, scale: list(matrices([dtype], scale)))
     with sr.use(device):
         compiled = 0  # the kernels that build the graphs count for the first algorithm
         for line in sys.stdin:
@@ -150,7 +155,8 @@ def main(device: str) -> None:
             result: dict[str, Any] = {}
             try:
                 for call in calls(name):
-                    for A in graphs(dtype, scale(name)):
+                    # Graphs of their own for each call: what a call derives from a matrix, later ones do not.
+                    for A in matrices([dtype], scale(name), _BETWEEN):
                         computed(call, A)
             except Exception as error:
                 result["error"] = f"{type(error).__name__}: {error}"
