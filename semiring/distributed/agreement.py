@@ -74,7 +74,7 @@ class Agreement:
             made = function(*args, **kwargs)
             return cast(T, made.result if type(made) is Agreed else made)
         self._inside = True
-        call_ids.enter(function)
+        call_ids.enter(function, args)
         try:
             made = function(*args, **kwargs)
             if type(made) is Agreed:

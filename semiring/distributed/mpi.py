@@ -315,7 +315,7 @@ _REPORT = "the report of an error"
 Call = tuple[str, str, int]
 
 
-@functools.cache
+@functools.lru_cache(maxsize=4096)
 def _checksum(operation: str, kind: str) -> int:
     """Return 32 bits that are the same on all processes."""
     return zlib.crc32(f"{operation} {kind}".encode())
