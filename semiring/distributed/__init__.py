@@ -11,7 +11,6 @@ from .communicator import Traffic
 from .grid import Grid, run
 from .local_parts import LocalPart, from_part, local_part
 from .scattering import gather, scatter
-from .writing import write
 
 if TYPE_CHECKING:
     from .launching import launch
@@ -33,7 +32,6 @@ __all__ = [
     "run",
     "scatter",
     "vector_from_coo",
-    "write",
 ]
 
 
@@ -42,6 +40,7 @@ _LATER = {"connect": ".mpi", "launch": ".launching"}
 _REPLACED = {
     "random": "semiring.random: rmat(..., device=grid.device)",
     "read": "semiring.io.read(path, device=grid.device)",
+    "write": "semiring.io.write(path, A)",
 }
 
 

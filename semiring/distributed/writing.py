@@ -1,4 +1,4 @@
-"""Write a Matrix or Vector on a grid: a file for each part, or one file that all processes write."""
+"""Write a Matrix or Vector on a grid: a file for each part, or one file that all processes write (`io.write`)."""
 
 from __future__ import annotations
 
@@ -11,89 +11,33 @@ import numpy as np
 
 from semiring import Matrix, Vector
 
-from ..devices import in_parts
 from ..engines.requests.operands import Index
 from ..engines.rows.residency import listed_or_resident
-from ..exceptions import InvalidType, NotSupported
 from ..formats import CSR, FORMATS, Array, Full, HyperPattern, dense_values, index_dtype
 from ..formats.hypersparse import hypersparse
 from ..io.atomic import atomic_writer
-from ..io.files import PathLike, errors_naming, extension
+from ..io.files import PathLike, errors_naming
 from ..io.label_sets import encode_sets, label_sets
 from ..io.srb import Store, checksum, describe, header, place_sections
 from ..io.srb import section as section_of
-from ..labels import Labels
 from ..memory.arrays import to_host
 from ..ops.convert import index_list
 from ..ops.extract import extract_matrix
 from ..ops.layout import concat
 from .checksums import combined
-from .grid import Grid, grid_of
+from .grid import Grid
 from .part_files import files_of, made_folder, remove_others, write_index, write_parts
 from .partition import local
 
-__all__ = ["write"]
+__all__ = ["write_file", "write_folder"]
 
 
-def write(path: PathLike, A: Matrix | Vector) -> None:
-    """Write a Matrix or Vector on a grid to ``NAME.srb``, one file, or to ``NAME.parts``, a folder.  Collective.
+def write_folder(path: PathLike, A: Matrix | Vector, grid: Grid) -> None:
+    """Write a folder ``NAME.parts``: each process its part as it is, compressed rows too; nothing is sent.
 
-    All or nothing: on an error on any process an older file or folder is unchanged.
-
-    Parameters
-    ----------
-    path : str or PathLike
-        On a file system that all processes share.
-
-        - ``NAME.srb``: one file, which `semiring.io.read` reads too.  All processes write their rows into it, by rows
-          that each holds alone (on a grid of several columns they are sent along the rows of the grid first).
-        - ``NAME.parts``: each process writes its part as it is, compressed rows too; nothing is sent.  `read` reads
-          the folder on any number of processes.
-    A : Matrix or Vector on a grid
-
-    Raises
-    ------
-    InvalidType
-        If A is not on a grid.
-    NotSupported
-        For another extension.
-    InvalidValue
-        If the folder exists and holds something else.
-    OSError
-        On all processes, with the rank where it was found.
-
-    Notes
-    -----
-    Cost O(bytes of the part).  Memory for ``.srb``: uncompressed rows of one part, twice.  Compressed rows are written
-    to ``.srb`` uncompressed.  Copies arrays in GPU memory to the host, and synchronizes.
-
-    Examples
-    --------
-    >>> def program(grid):
-    ...     A = sr.random.path(5, device=grid.device)
-    ...     sr.distributed.write("path.srb", A)
-    ...     sr.distributed.write("path.parts", A)
-    ...     return sr.io.read("path.parts", device=grid.device).nvals
-    >>> sr.distributed.run(2, program), sr.io.read("path.srb").isequal(sr.random.path(5))
-    ([8, 8], True)
+    Cost O(bytes of the part).
     """
-    given: Any = A
-    if not isinstance(given, (Matrix, Vector)) or not in_parts(given.device):
-        raise InvalidType(f"write: expected a Matrix or a Vector on a grid, got {A!r:.60}; semiring.io.write")
-    store: Any = A.store
-    grid, kind = grid_of(store), extension(path)
-    if kind == (".parts", ""):
-        grid.collective_call(_write_folder, os.fspath(path), A, grid)
-    elif kind == (".srb", ""):
-        grid.collective_call(_write_file, path, store, label_sets(A), grid)
-    else:
-        raise NotSupported(
-            f"{os.fspath(path)}: expected NAME.srb or NAME.parts for an object on a grid; other formats are written by "
-            f"semiring.io.write after semiring.distributed.gather"
-        )
-
-
-def _write_folder(folder: str, A: Matrix | Vector, grid: Grid) -> None:
+    folder = os.fspath(path)
     grid.run_then_barrier(lambda: made_folder(folder, "one of an object in parts") if grid.rank == 0 else None)
     index = write_parts(A, folder, grid).content()
     grid.run_then_barrier(lambda: write_index(folder, {"object": index}) if grid.rank == 0 else None)
@@ -171,8 +115,14 @@ def _together(grid: Grid, store: CSR) -> CSR:
     return concat([grid.row_comm.alltoall(parts)]).into()
 
 
-def _write_file(path: PathLike, store: Any, sets: dict[str, Labels], grid: Grid) -> None:
-    """Write one file: each process its bytes, the first one the header, with the checksums of all, and the labels."""
+def write_file(path: PathLike, A: Matrix | Vector, grid: Grid) -> None:
+    """Write a ``.srb`` file: each process its bytes, the first one the header, with the checksums of all, and labels.
+
+    Memory: uncompressed rows of one part, twice.  On a grid of several columns, parts of rows are sent along its rows
+    first.
+    """
+    store: Any = A.store
+    sets = label_sets(A)
     share = _rows_of(grid, store) if isinstance(store, CSR) else _pairs_of(grid, store)
     label_about, label_arrays = grid.run_then_barrier(lambda: encode_sets("write", sets))
     sections = [*share.sections, *(section_of(name, array.dtype, array.size) for name, array in label_arrays.items())]

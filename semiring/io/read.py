@@ -13,7 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from semiring.config import checked_device, default_device, use
-from semiring.devices import dispatched
+from semiring.devices import dispatched, in_parts
 from semiring.exceptions import InvalidValue, LostLabels, NotSupported
 from semiring.io.adjacency_lists import read_graph_txt, read_metis
 from semiring.io.dimacs import read_dimacs
@@ -152,7 +152,7 @@ def read(
     device : ``"cpu"``, ``"cuda"``, or that of a grid of processes, optional
         By default that of new objects, on which every process of a grid reads the whole file. With the device of a grid
         each process reads its share of a file that all can read, of the formats above or a folder ``NAME.parts`` of
-        `semiring.distributed.write`; all make this call, and all raise what one of them raises.
+        `write`; all make this call, and all raise what one of them raises.
     placement : ``"device"``, ``"pinned"``, ``"host"``, ``"auto"`` or None
         Where the entries of a matrix reside (see `open`); None is ``"device"``.
     compress : a codec, as in `Matrix.compress`, or None
@@ -257,6 +257,10 @@ def _converted(A: Matrix, placement: str | None, compress: str | None) -> Matrix
     return type(A)._new(convert("read", A.store, placement, compress))._labeled_as(A)
 
 
+# A folder with a file for each process of a grid.
+PARTS: Final = ".parts"
+
+
 def write(path: PathLike, A: Matrix | Vector, **options: Any) -> None:
     """Write a file in the format of its extension; text formats with the extension of a compression too.
 
@@ -271,9 +275,14 @@ def write(path: PathLike, A: Matrix | Vector, **options: Any) -> None:
     .parquet                               `write_parquet`
     .npz                                   `save_npz`
     .srb                                   `write_srb`
+    .parts                                 a folder with a file for each process of a grid
     ====================================== =======================================================
 
-    The write is atomic: on any error an older file is unchanged.
+    The write is atomic: on any error an older file or folder is unchanged.
+
+    The processes of a grid all make this call for an object in parts, and all raise what one of them raises.  Into
+    ``.srb`` each writes its rows, compressed ones uncompressed; of ``.parts`` each writes its part as it is, compressed
+    rows too, and nothing is sent.  For the other formats the object is gathered, and one process writes.
 
     Parameters
     ----------
@@ -321,19 +330,28 @@ def write(path: PathLike, A: Matrix | Vector, **options: Any) -> None:
     kind, compression = extension(_checked_path("write", path))
     if not isinstance(A, (Matrix, Vector)):
         raise InvalidValue(f"write(path, A): expected a Matrix or Vector as A, got {_shown(A)}")
-    if kind not in WRITERS:
+    if kind == PARTS and not in_parts(A.device):
+        raise NotSupported(f"{os.fspath(path)}: a folder of parts is written from a Matrix or Vector on a grid")
+    if kind not in WRITERS and kind != PARTS:
         known = " ".join(WRITERS)
         raise NotSupported(f"{os.fspath(path)}: expected one of the extensions {known}, found {kind or 'none'!r}")
-    if compression and kind in _UNCOMPRESSED:
+    if compression and kind in (*_UNCOMPRESSED, PARTS):
         raise InvalidValue(f"{os.fspath(path)}: expected {kind} without a further compression, got {compression}")
     writers = VECTOR_WRITERS if isinstance(A, Vector) else WRITERS
-    if kind not in writers:
+    if kind not in writers and kind != PARTS:
         raise NotSupported(f"{os.fspath(path)}: {kind} holds matrices; a vector is written to {' '.join(writers)}")
-    check_options(kind, writers[kind], options)
-    writers[kind](path, A, **options)
+    writer = writers[".srb" if kind == PARTS else kind]
+    check_options(kind, writer, options)
+    write_from(A, kind, writer, path, options)
     if any(labels.attributes for labels in label_sets(A).values()):
         text = "files hold no attributes of labels; .labels.to_pandas() is a table for a file of its own"
         warnings.warn(f"{os.fspath(path)}: {text}", LostLabels, stacklevel=2)
+
+
+@dispatched()
+def write_from(A: Matrix | Vector, kind: str, writer: Callable[..., None], path: PathLike, options: Any) -> None:
+    """Write an object in a format, by its writer."""
+    writer(path, A, **options)
 
 
 @functools.cache

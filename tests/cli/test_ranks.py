@@ -57,7 +57,7 @@ def test_each_process_reads_its_part(
     A = sr.random.rmat(6, seed=3, weights="uniform")
     path = str(tmp_path / name)
     if name.endswith(".parts"):
-        distributed.run(3, lambda grid: distributed.write(path, distributed.scatter(A, grid)), device="cpu")
+        distributed.run(3, lambda grid: sr.io.write(path, distributed.scatter(A, grid)), device="cpu")
         whole = A
     else:
         sr.io.write(path, A, **({"weights": False} if name.endswith(".el") else {}))

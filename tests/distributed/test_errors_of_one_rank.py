@@ -272,7 +272,7 @@ def test_a_damaged_part_is_found_by_all(tmp_path: Path) -> None:
     folder = tmp_path / "graph.parts"
 
     def program(grid: Grid) -> str:
-        distributed.write(folder, distributed.scatter(A, grid))
+        sr.io.write(folder, distributed.scatter(A, grid))
         if grid.rank == 0:
             damaged = sorted(folder.glob("*part-003*"))[0]
             damaged.write_bytes(damaged.read_bytes()[:-40])

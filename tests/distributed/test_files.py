@@ -17,12 +17,12 @@ from semiring.distributed.checksums import combined
 from semiring.exceptions import (
     DuplicateIndex,
     InvalidFormat,
-    InvalidType,
     InvalidValue,
     NotSupported,
     OutOfMemory,
     SemiringError,
 )
+from semiring.io.read import VECTOR_WRITERS, WRITERS
 from tests.distributed.grids import by_shape, in_folder, ranks_are_threads, run, same
 
 __all__ = ["in_folder", "ranks_are_threads"]
@@ -67,9 +67,9 @@ def test_binary_files_in_parts_and_whole(shape: tuple[int, int]) -> None:
         for name, A in held.items():
             B = sr.io.read(f"{name}.srb", device=grid.device, verify=False)
             C = sr.io.read(f"{name}.srb", device=grid.device)
-            dist.write(f"{name}.parts", C)
+            sr.io.write(f"{name}.parts", C)
             D = sr.io.read(f"{name}.parts", device=grid.device)
-            dist.write(f"whole {name}.srb", D)
+            sr.io.write(f"whole {name}.srb", D)
             if not all(same(each, A) and each.is_iso == A.is_iso for each in (B, C, D)):
                 wrong.append(name)
             if isinstance(A, Matrix) and {B.codec, C.codec, D.codec} != {A.codec}:
@@ -95,7 +95,7 @@ def test_storage_and_symmetry_of_what_is_read() -> None:
     def program(grid: Grid) -> None:
         B = sr.io.read("graph.srb", device=grid.device, compress="varint", placement="host")
         C = sr.io.read("graph.el", device=grid.device, compress="packed", placement="host")
-        dist.write("graph.parts", B)
+        sr.io.write("graph.parts", B)
         D = sr.io.read("graph.parts", device=grid.device)
         E = sr.io.read("graph.srb", device=grid.device, placement="host", verify=False)
         assert [each.codec for each in (B, C, D, E)] == ["varint", "packed", "varint", None]
@@ -141,7 +141,7 @@ def test_damaged_binary_files() -> None:
     assert "the end of the file" in failure((3, 1), "short.srb")
     assert "FileNotFoundError" in failure((3, 1), "nothing.srb")
     assert "FileNotFoundError" in failure((3, 1), "nothing.parts")
-    run((2, 1), lambda grid: dist.write("graph.parts", sr.random.path(9, device=grid.device)))
+    run((2, 1), lambda grid: sr.io.write("graph.parts", sr.random.path(9, device=grid.device)))
     for name in os.listdir("graph.parts"):
         if name.startswith("part-002"):
             os.truncate(f"graph.parts/{name}", 5000)
@@ -159,20 +159,43 @@ def test_an_interrupted_write_changes_nothing(monkeypatch: pytest.MonkeyPatch) -
         return share(name, sections, arrays)
 
     def program(grid: Grid) -> None:
-        dist.write("graph.srb", sr.random.path(9, device=grid.device))
+        sr.io.write("graph.srb", sr.random.path(9, device=grid.device))
         grid.comm.barrier()
         monkeypatch.setattr(writing, "_write_share", failing)
         with pytest.raises(OSError, match="No space"):
-            dist.write("graph.srb", sr.random.path(20, device=grid.device))
-        for path, error in (("graph.mtx", NotSupported), ("graph.srb.gz", NotSupported)):
+            sr.io.write("graph.srb", sr.random.path(20, device=grid.device))
+        for path, error in (("graph.xyz", NotSupported), ("graph.srb.gz", InvalidValue), ("a.parts.gz", InvalidValue)):
             with pytest.raises(error):
-                dist.write(path, sr.random.path(9, device=grid.device))
-        with pytest.raises(InvalidType):
-            dist.write("graph.srb", Matrix.identity(3, device="cpu"))
+                sr.io.write(path, sr.random.path(9, device=grid.device))
+        with pytest.raises(NotSupported, match="a folder of parts is written from a Matrix or Vector on a grid"):
+            sr.io.write("graph.parts", Matrix.identity(3, device="cpu"))
 
     run((2, 1), program)
     assert os.listdir() == ["graph.srb"]
     assert sr.io.read("graph.srb").isequal(sr.random.path(9))
+
+
+def test_other_formats_are_written_by_one_process() -> None:
+    A = sr.random.kronecker(5, 4, weights="uniform", seed=1)
+    v = A.reduce_rowwise("plus").new()
+    matrices, vectors = sorted(WRITERS.keys() - {".srb", ".el"}), sorted(VECTOR_WRITERS.keys() - {".srb"})
+    for name in matrices:
+        sr.io.write(f"whole{name}", A)
+    for name in vectors:
+        sr.io.write(f"vector{name}", v)
+
+    def program(grid: Grid) -> None:
+        for name in matrices:
+            sr.io.write(f"parts{name}", A.to(grid.device))
+        for name in vectors:
+            sr.io.write(f"vector parts{name}", v.to(grid.device))
+        with pytest.raises(OSError, match=r"nowhere/a\.mtx"):
+            sr.io.write("nowhere/a.mtx", A.to(grid.device))
+
+    run((2, 2), program)
+    pairs = [(f"whole{name}", f"parts{name}") for name in matrices]
+    for whole, parts in (*pairs, *((f"vector{name}", f"vector parts{name}") for name in vectors)):
+        assert Path(parts).read_bytes() == Path(whole).read_bytes()
 
 
 # -- text ------------------------------------------------------------------------------------------------

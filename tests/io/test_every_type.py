@@ -168,6 +168,6 @@ def test_a_read_that_fails_is_reported_with_the_file(tmp_path: Path, kind: str) 
 def test_a_full_disk_is_reported_by_a_grid_with_the_file(tmp_path: Path, name: str, full: None) -> None:
     def program(grid: Any) -> None:
         with pytest.raises(OSError, match=rf"File too large.*{tmp_path / name}"):
-            sr.distributed.write(tmp_path / name, sr.random.path(5000, device=grid.device))
+            sr.io.write(tmp_path / name, sr.random.path(5000, device=grid.device))
 
     sr.distributed.run(2, program)

@@ -214,7 +214,7 @@ def test_parts_and_files_of_a_grid_keep_labels(tmp_path: Path) -> None:
             X = sr.io.read(tmp_path / source, device=grid.device)
             found.append(X.labels)
             for target in (f"{source}.srb", f"{source}.parts"):
-                sr.distributed.write(tmp_path / target, X)
+                sr.io.write(tmp_path / target, X)
                 found.append(sr.io.read(tmp_path / target, device=grid.device).labels)
         file = sr.distributed.Checkpoint(tmp_path / "saved.checkpoint", grid)
         file.save(1, x=X)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from semiring import Matrix, Vector
+from semiring.devices import whole_of
 from semiring.exceptions import (
     DimensionMismatch,
     DomainMismatch,
@@ -15,7 +16,6 @@ from semiring.exceptions import (
     InvalidType,
     InvalidValue,
 )
-from semiring.formats import CSR, HyperPattern
 from semiring.ops import reports_memory
 
 from . import counts
@@ -58,7 +58,7 @@ def spy(A: Matrix, order: Any = None, *, resolution: int = 400, title: str | Non
     Notes
     -----
     Cost O(nvals), with temporary arrays of 2^23 entries; with `order` also of nrows elements.  Synchronizes, and copies
-    at most resolution^2 numbers from a GPU.
+    at most resolution^2 numbers from a GPU.  Of a matrix on a grid every process gathers the whole.
 
     Examples
     --------
@@ -71,13 +71,14 @@ def spy(A: Matrix, order: Any = None, *, resolution: int = 400, title: str | Non
     if resolution < 1:
         raise InvalidValue(f"spy: resolution must be at least 1, got {resolution}")
     axes = axes_for("spy", ax, 1 if order is None else 2)
-    _cells(axes[0], A, counts.entries_in_cells(A.store, resolution), _shape_of(A) if title is None else title)
+    store = whole_of(A.store)
+    _cells(axes[0], A, counts.entries_in_cells(store, resolution), _shape_of(A) if title is None else title)
     if order is None:
         return axes[0]
     if A.nrows != A.ncols:
         raise DimensionMismatch(f"spy: only a square matrix has an order of its rows and columns, got {A.shape}")
     places = _places("order", order, A)
-    _cells(axes[1], A, counts.entries_in_cells(A.store, resolution, places), "in the given order")
+    _cells(axes[1], A, counts.entries_in_cells(store, resolution, places), "in the given order")
     return axes
 
 
@@ -162,15 +163,8 @@ def degree_distribution(A: Matrix, *, by: str = "rows", title: str | None = None
     if by not in ("rows", "columns"):
         raise InvalidValue(f'degree_distribution: by must be "rows" or "columns", got {by!r}')
     (axis,) = axes_for("degree_distribution", ax)
-    if by == "rows":
-        degrees, numbers = counts.distinct(counts.degrees_of_rows(A.store))
-        size = A.nrows
-    else:
-        entering = A.reduce_columnwise("count")
-        degrees, numbers = counts.distinct(entering.to_coo(indices=False)[1])
-        size = A.ncols
-    some = degrees > 0
-    degrees, numbers = degrees[some], numbers[some]
+    of_each, size = (A.reduce_rowwise, A.nrows) if by == "rows" else (A.reduce_columnwise, A.ncols)
+    degrees, numbers = counts.distinct(of_each("count").to_coo(indices=False)[1])
     axis.loglog(degrees, numbers, linestyle="none", marker="o", markersize=3.5, color=BLUES[1], markeredgewidth=0)
     without = size - int(numbers.sum())
     rest = f", {without:,} without an edge" if without else ""
@@ -274,10 +268,7 @@ def _places(name: str, order: Any, A: Matrix) -> Any:
 
 def _degrees(A: Matrix) -> Any:
     """Return the edges that leave each vertex, as an array on the device."""
-    store: CSR = A.store
-    if isinstance(store.pattern, HyperPattern):
-        return A.reduce_rowwise("count").to_dense(fill_value=0)
-    return counts.degrees_of_rows(store)
+    return A.reduce_rowwise("count").to_dense(fill_value=0)
 
 
 def _name(x: Any) -> str:

@@ -103,13 +103,6 @@ def histogram(x: Any, bins: int) -> Histogram:
     return Histogram(to_host(counts).astype(np.int64) * weight, np.linspace(low, high, count + 1), left_out * weight)
 
 
-def degrees_of_rows(a: CSR) -> Array:
-    """Return the number of entries of each row that may have some, on the device."""
-    pattern = a.pattern
-    xp = array_module(a.device)
-    return xp.diff(pattern.offsets if isinstance(pattern, HyperPattern) else pattern.indptr)
-
-
 def distinct(values: Array) -> tuple[NDArray[Any], NDArray[np.int64]]:
     """Return the distinct values, ascending, and how often each occurs.  Synchronizes."""
     found, counts = array_module(device_of(values)).unique(values, return_counts=True)
