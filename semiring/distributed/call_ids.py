@@ -1,7 +1,7 @@
 """Which call a process is in: what it compares with the others in every collective, and what errors report.
 
 A call is named by its function and by what all processes pass to it alike: shapes, types, operators and numbers of its
-request, and few entries of a vector that all of them hold.
+request, and few entries of a vector that all of them have as a whole.
 """
 
 from __future__ import annotations
@@ -43,11 +43,15 @@ def enter(function: Callable[..., Any], arguments: Sequence[Any]) -> None:
     if "<" in name:
         _current.name = None
         return
-    # Plain arguments may differ, such as paths on several hosts.
-    texts = [text for argument in arguments if type(argument) not in _PLAIN and (text := described(argument))]
+    # Others may differ, such as the shares of a sum, and paths on several hosts.
+    texts = [described(argument) for argument in arguments if name in _ALIKE or isinstance(argument, _REQUESTS)]
+    texts = [text for text in texts if text]
     _current.name = f"{name} of {', '.join(texts)}" if texts else name
 
 
+# Calls with an object that all processes have as a whole; and what all pass alike to any call.
+_ALIKE = frozenset({"partition_store"})
+_REQUESTS = Spec, RandomEdges
 # More entries are not compared: to read them takes longer than the call.
 _FEW = 16
 _PLAIN = frozenset({int, bool, float, str})

@@ -8,18 +8,19 @@ and Vector objects: `closure` (a whole traversal in one call), `closure_with_par
 row), `peel` (the levels of rows that are removed in turn), `treefix` (sums along the paths of a forest), `span` (a
 spanning forest in the order of values), `flow` (a maximum flow from supplies to demands), and `map_reduce` (the sum of
 what processes compute apart).  `reports_memory` decorates an algorithm whose failed allocations are to raise
-`OutOfMemory`.
+`OutOfMemory`, `small_as_whole` one of many small steps.
 """
 
 from typing import NoReturn
 
 from ..renamed import raise_no_attribute
-from . import api, api_closures, api_graphs, api_map_reduce, api_vote
+from . import api, api_closures, api_graphs, api_map_reduce, api_vote, whole_graphs
 from .api import *  # noqa: F403  # the public names are listed once, in `public`
 from .api_closures import *  # noqa: F403
 from .api_graphs import *  # noqa: F403
 from .api_map_reduce import *  # noqa: F403
 from .api_vote import *  # noqa: F403
+from .whole_graphs import *  # noqa: F403
 
 __all__ = [
     *api.__all__,
@@ -27,6 +28,7 @@ __all__ = [
     *api_closures.__all__,
     *api_graphs.__all__,
     *api_vote.__all__,
+    *whole_graphs.__all__,
 ]
 
 

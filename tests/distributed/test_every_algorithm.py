@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from semiring import Matrix, Vector, distributed, use
+from semiring import Matrix, Vector, algorithms, distributed, random, use
 from semiring.distributed import Grid
+from semiring.distributed.operations import versions
 from tests import sampling
 from tests.algorithms.calls import FUNCTIONS, Call, calls, differences, outcome
 from tests.algorithms.inputs import STRUCTURES, matrix
@@ -24,8 +25,9 @@ SAMPLE = sampling.draw("algorithms on grids", FUNCTIONS, 2)
 
 
 @pytest.fixture(autouse=True)
-def on_the_specification(engine: str) -> Any:
-    """Compute the parts with the reference engine, for which nothing is compiled; or on a GPU."""
+def on_the_specification(engine: str, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Compute the parts with the reference engine, for which nothing is compiled; or on a GPU.  None is whole."""
+    monkeypatch.setattr(versions, "_SMALL", -1)
     with use("reference" if engine == "cpu" else engine):
         yield
 
@@ -69,6 +71,32 @@ def test_the_result_of_one_process(name: str, shape: tuple[int, int]) -> None:
         pytest.skip(f"needs {LACKING[name]}")
     found = compared(name, shape, inputs)
     assert not found, "\n".join(found)
+
+
+WHOLE = ("ensemble_clustering", "label_propagation", "leiden", "louvain", "markov_clustering")
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_small_graphs_take_few_collectives(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every process computes the whole, and has its part of the result."""
+    monkeypatch.setattr(versions, "_SMALL", 1 << 20)
+    A = random.grid2d(4, 6)
+    (call, *_) = calls(name)
+    expected = outcome(call, A)
+
+    def program(grid: Grid) -> tuple[Any, int]:
+        before = grid.traffic.collectives
+        return on_grid(call, A, grid), grid.traffic.collectives - before
+
+    for found, collectives in run((2, 1), program):
+        assert not differences(call, found, expected)
+        assert collectives < 50
+
+    def device(grid: Grid) -> bool:
+        found: Any = getattr(algorithms, name)(A.to(grid.device))
+        return (found if isinstance(found, Vector) else found.labels).device == grid.device
+
+    assert run((2, 1), device) == [True, True]
 
 
 def test_the_inputs_exist() -> None:

@@ -18,6 +18,7 @@ _PARTITION = 64
 
 
 @algorithm(labels="v", levels="v")
+@ops.small_as_whole
 def ensemble_clustering(
     A: Matrix,
     *,

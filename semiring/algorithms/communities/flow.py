@@ -15,6 +15,7 @@ from .moving import rounded
 
 
 @algorithm("v")
+@ops.small_as_whole
 def markov_clustering(
     A: Matrix,
     *,
@@ -122,6 +123,7 @@ def _with_loops(A: Matrix, n: int) -> Matrix:
 
 
 @algorithm("v")
+@ops.small_as_whole
 def peer_pressure(A: Matrix, *, max_iter: int = 50, progress: Progress | None = None) -> Vector:
     """c(v) = the cluster with the most votes A(u, v) / (sum over w of abs(A(u, w))) of u, of several the smallest.
 

@@ -24,6 +24,7 @@ _PARTS = 4
 
 
 @algorithm(labels="v", levels="v")
+@ops.small_as_whole
 def leiden(
     A: Matrix,
     *,

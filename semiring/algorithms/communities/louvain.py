@@ -19,6 +19,7 @@ _MOST_PASSES = 16
 
 
 @algorithm(labels="v", levels="v")
+@ops.small_as_whole
 def louvain(
     A: Matrix,
     *,

@@ -16,6 +16,7 @@ _PARTS, _BATCH = 8, 16
 
 
 @algorithm("v>v")
+@ops.small_as_whole
 def label_propagation(
     A: Matrix,
     *,

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from semiring import Matrix, Vector
-from semiring.devices import whole_of
 from semiring.exceptions import (
     DimensionMismatch,
     DomainMismatch,
@@ -71,7 +70,7 @@ def spy(A: Matrix, order: Any = None, *, resolution: int = 400, title: str | Non
     if resolution < 1:
         raise InvalidValue(f"spy: resolution must be at least 1, got {resolution}")
     axes = axes_for("spy", ax, 1 if order is None else 2)
-    store = whole_of(A.store)
+    store = A.store if A.device in ("cpu", "cuda") else _whole(A).store
     _cells(axes[0], A, counts.entries_in_cells(store, resolution), _shape_of(A) if title is None else title)
     if order is None:
         return axes[0]
@@ -251,6 +250,12 @@ def _cells(axis: Any, A: Matrix, cells: counts.Cells, title: str) -> None:
     for side in ("top", "right"):
         axis.spines[side].set_visible(True)
         axis.spines[side].set_color("#c6ced5")
+
+
+def _whole(A: Matrix) -> Matrix:
+    from semiring.distributed import gather  # many modules, which a program with a grid has imported
+
+    return gather(A)
 
 
 def _places(name: str, order: Any, A: Matrix) -> Any:

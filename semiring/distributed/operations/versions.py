@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from collections.abc import Callable, Sequence
 from typing import Any, cast
@@ -16,6 +17,8 @@ from ...engines.requests.operands import Index, Mask
 from ...engines.requests.operations import BuildMatrix, ExtractRow, Keep, ScatterMatrix, ScatterVector
 from ...exceptions import DeviceMismatch, DomainMismatch, IndexOutOfBound, InvalidType, InvalidValue
 from ...facade import display
+from ...facade.matrix import Matrix
+from ...facade.vector import Vector
 from ...formats import CSR, Array, VectorStore, dense_values, index_dtype
 from ...operators import indexunary
 from ...ops.api_map_reduce import total
@@ -32,6 +35,7 @@ from ...ops.link import numbers, singletons
 from ...ops.locate import Groups, groups_of, rows_of_groups
 from ...ops.reshape import diagonal_matrix, full_vector, larger, longer
 from ...ops.structure import transposed
+from ...ops.whole_graphs import of_whole
 from ...ops.write import merge
 from ...storage import compression, index, memory_plan
 from ..grid import Grid, grid_of
@@ -261,6 +265,34 @@ def grid_total(store: CSR, turned: bool, function: Any, a: Any, items: Sequence[
     made = grid.collective_call(computed)
     typed = operators.lookup_monoid(monoid).typed(made.store.dtype)
     return made.with_store(grid.reduce_scatter(made.store, typed))
+
+
+# Entries of graphs that every process holds as a whole, where an algorithm of many steps asks for it.
+_SMALL = 1 << 20
+
+
+@version_of(of_whole)
+def grid_of_whole(A: Matrix, function: Callable[[Matrix], Any]) -> Any:
+    """Return ``function(A)``, computed from the whole of a small graph on every process.  Collective."""
+    if A.nvals > _SMALL:
+        return function(A)
+    grid = grid_of(A.store)
+    whole = A.to(grid.local)
+    return _in_parts(grid, grid.run_then_barrier(lambda: function(whole)))
+
+
+def _in_parts(grid: Grid, made: Any) -> Any:
+    """Return a result that all processes have, on the grid; numbers are those of the first one."""
+    if isinstance(made, (Matrix, Vector)):
+        return made.to(grid.device)
+    if isinstance(made, float):
+        return grid.comm.bcast(made, 0)
+    if isinstance(made, tuple) and not hasattr(made, "_fields"):
+        return tuple(_in_parts(grid, part) for part in made)
+    if dataclasses.is_dataclass(made) and not isinstance(made, type):
+        fields = {field.name: _in_parts(grid, getattr(made, field.name)) for field in dataclasses.fields(made)}
+        return dataclasses.replace(made, **fields)
+    return made
 
 
 @version_of(display.header)
