@@ -71,11 +71,11 @@ class Grid:
 
     Parameters
     ----------
-    communicator : Communicator, optional
-        The processes: a group of `connect`; by default all that a launcher started (`semiring launch`, mpiexec, srun,
-        torchrun). Arrays on GPUs are copied from the memory of the
-        other process if all are on one host and their GPUs allow it; else they go by NCCL if each process has a GPU of
-        its own and CuPy finds NCCL, else through host memory.
+    communicator : Communicator, or a communicator of mpi4py, optional
+        The processes: a group of `connect`, or those of an intracommunicator of MPI, which is duplicated; by default
+        all that a launcher started (`semiring launch`, mpiexec, srun, torchrun).  Arrays on GPUs are copied from the
+        memory of the other process if all are on one host and their GPUs allow it; else they go by NCCL if each process
+        has a GPU of its own and CuPy finds NCCL, else through host memory.
     shape : (int, int), optional
         Rows and columns of the grid; by default as nearly square as the number of processes allows.
     device : ``"cpu"`` or ``"cuda"``, optional
@@ -98,6 +98,8 @@ class Grid:
     InvalidValue
         If the shape does not have as many places as there are processes, or a launcher has started more processes than
         have found each other.
+    InvalidType
+        For another communicator.
     NotSupported
         Without a communicator, if mpi4py or MPI is missing.
 
@@ -117,34 +119,37 @@ class Grid:
 
     def __init__(
         self,
-        communicator: Communicator | None = None,
+        communicator: Any = None,
         *,
         shape: tuple[int, int] | None = None,
         device: str | None = None,
     ) -> None:
-        from .mpi import MpiCommunicator, world
+        from .mpi import MpiCommunicator, of_mpi4py, world
 
+        group: Communicator
         if communicator is None:
-            communicator = world()
-        self.shape = _shape(communicator.size, shape)
+            group = world()
+        else:
+            group = communicator if isinstance(communicator, Communicator) else of_mpi4py(communicator)
+        self.shape = _shape(group.size, shape)
         self.local = default_device() if device is None else checked_device(device)
         if in_parts(self.local):
             raise InvalidValue(f"the parts of a grid are on 'cpu' or 'cuda', got {device!r}")
-        if isinstance(communicator, MpiCommunicator) and self.local == "cuda":
-            communicator = transports.select_transport(communicator)
-        self.comm, self.rank = communicator, communicator.rank
+        if isinstance(group, MpiCommunicator) and self.local == "cuda":
+            group = transports.select_transport(group)
+        self.comm, self.rank = group, group.rank
         row, col = self.coords
         # The processes of this row of the grid, which hold the same rows; and those of this column, the same columns.
-        self.row_comm: Communicator = communicator.split(row, col)
-        self.col_comm: Communicator = communicator.split(col, row)
-        self._agreement = Agreement(communicator, (self.row_comm, self.col_comm))
+        self.row_comm: Communicator = group.split(row, col)
+        self.col_comm: Communicator = group.split(col, row)
+        self._agreement = Agreement(group, (self.row_comm, self.col_comm))
         name = "x".join(map(str, self.shape))
-        if not communicator.threads:
+        if not group.threads:
             if f"{name} {self.local}" in _known:
                 name = f"{name}#{next(_numbers)}"
             _known.add(f"{name} {self.local}")
         self.device = Device(f"{name} {self.local}", GridExecutor(self))
-        register(self.device, thread=communicator.threads)
+        register(self.device, thread=group.threads)
 
     @property
     def size(self) -> int:

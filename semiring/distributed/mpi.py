@@ -30,7 +30,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ..config import config
-from ..exceptions import CollectiveTimeout, InvalidValue, NotSupported
+from ..exceptions import CollectiveTimeout, InvalidType, InvalidValue, NotSupported
 from ..optional import needed
 from . import call_ids, process, sockets
 from .communicator import Communicator, Failed, Traffic
@@ -384,6 +384,21 @@ def _by_mpi(optional: bool) -> Any:
             f"a grid of processes needs an MPI library ({error}); pip install 'semiring[mpi]' brings one"
         ) from error
     return MPI.COMM_WORLD.Dup()
+
+
+def of_mpi4py(comm: Any) -> MpiCommunicator:
+    """Return the group of an intracommunicator of mpi4py, which is duplicated.  Collective.
+
+    From then on an exception that ends one process ends all of the launch.
+    """
+    MPI: Any = sys.modules.get("mpi4py.MPI")
+    if MPI is None or not isinstance(comm, MPI.Intracomm):
+        raise InvalidType(f"a grid has a Communicator or one of mpi4py, got {type(comm).__name__}")
+    process.end_all_on_errors(MPI.COMM_WORLD.Get_rank(), MPI.COMM_WORLD.Get_size())
+    here = comm.Split_type(MPI.COMM_TYPE_SHARED)
+    between_hosts = here.Get_size() < comm.Get_size()
+    here.Free()
+    return MpiCommunicator(_Channel(comm.Dup()), between_hosts)
 
 
 def connect(address: str, rank: int, size: int) -> Communicator:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import Any, TypeVar, overload
 
 from semiring import Matrix, Vector
 
@@ -71,25 +71,32 @@ def partition_store(store: Any, grid: Grid) -> Any:
     return made
 
 
-def gather(A: S) -> S:
-    """Return the whole of a Matrix or a Vector that is on a grid, on every process.  Collective.
+@overload
+def gather(A: S, root: None = None) -> S: ...
+@overload
+def gather(A: S, root: int) -> S | None: ...
+def gather(A: S, root: int | None = None) -> S | None:
+    """Return the whole of a Matrix or a Vector that is on a grid, on every process or on one.  Collective.
 
     Parameters
     ----------
     A : Matrix or Vector on a grid
+    root : the rank of the process that has the whole, the same on all; None: every process has it
 
     Returns
     -------
-    Matrix or Vector on the device of the parts.
+    Matrix or Vector on the device of the parts; None on processes other than `root`.
 
     Raises
     ------
     InvalidType
         For anything that is not on a grid.
+    InvalidValue
+        If `root` is not a rank.
 
     Notes
     -----
-    Every process needs memory for the whole object.
+    A process that has the whole needs memory for it.
 
     Examples
     --------
@@ -100,22 +107,37 @@ def gather(A: S) -> S:
     given: Any = A
     if not isinstance(given, (Matrix, Vector)) or not in_parts(given.device):
         raise InvalidType(f"gather: expected a Matrix or a Vector on a grid, got {A!r:.60}")
-    return A.with_store(grid_of(given).allgather(A.store))._labeled_as(A)
+    grid = grid_of(given)
+    if root is not None and not 0 <= root < grid.size:
+        raise InvalidValue(f"gather: root is a rank from 0 to {grid.size - 1}, got {root}")
+    whole = grid.collective_call(allgather_store, A.store, root)
+    return None if whole is None else A.with_store(whole)._labeled_as(A)
 
 
-def allgather_store(store: Any) -> Any:
-    """Return the whole of a store on a grid, on every process.  Collective."""
+def allgather_store(store: Any, root: int | None = None) -> Any:
+    """Return the whole of a store on a grid, on every process, or on `root` and None on the others.  Collective."""
     grid = grid_of(store)
     part = local(store)
     if grid.size == 1:
         return part
+
+    def received(message: Any) -> list[Any]:
+        if root is None:
+            return grid.comm.allgather(message)
+        return grid.comm.alltoall([message if rank == root else None for rank in range(grid.size)])
+
     if not isinstance(store, CSR):
-        found = grid.comm.allgather(encoded(part, grid.comm))
+        found = received(encoded(part, grid.comm))
+        if root not in (None, grid.rank):
+            return None
         segments = [decode_segment(grid, sent, store.size, store.dtype, rank) for rank, sent in enumerate(found)]
         segments[grid.rank] = part
         return concatenate(segments, grid.engine, grid.local)
     parts: list[CSR] = []
-    for rank, block in enumerate(grid.comm.allgather(encoded_block(part, grid.comm, grid))):
+    blocks = received(encoded_block(part, grid.comm, grid))
+    if root not in (None, grid.rank):
+        return None
+    for rank, block in enumerate(blocks):
         (top, bottom), (left, right) = grid.rows(store.nrows, rank), grid.cols(store.ncols, rank)
         own = rank == grid.rank
         parts.append(part if own else decoded_block(block, (bottom - top, right - left), store.dtype, grid))

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import ipaddress
 import re
 import selectors
 import socket
@@ -321,7 +322,7 @@ class Place(NamedTuple):
         if size == 1:
             return Endpoint(0, [None], _Poll([]), 0, False)
         try:
-            own = socket.create_server(("", port if rank == 0 else 0), backlog=size)
+            own = _listening(port if rank == 0 else 0, size)
         except OSError as error:
             raise NotSupported(f"rank 0 cannot listen at port {port}: {error}") from error
         sockets: list[socket.socket | None] = [None] * size
@@ -330,7 +331,10 @@ class Place(NamedTuple):
                 places: list[Any] = [None] * size
                 while None in places[1:]:
                     connection, found, listening = self._accept(own, digest, end, places)
-                    sockets[found], places[found] = connection, (connection.getpeername()[0], listening)
+                    at = _peer(connection)
+                    # A process of this host may have come by a name that is the loopback here alone.
+                    places[found] = host if ipaddress.ip_address(at).is_loopback else at, listening
+                    sockets[found] = connection
                 for connection in filter(None, sockets):
                     connection.sendall(_table(places))
             else:
@@ -345,9 +349,9 @@ class Place(NamedTuple):
                     sockets[found], known[found] = connection, True
         links = [None if each is None else _Link(other, each) for other, each in enumerate(sockets)]
         hosts = {each[0] for each in places[1:]}
-        # Rank 0 sees the addresses from which others come: those of its own host are the host's or the loopback.
-        local = {"127.0.0.1", "::1"} | {each.getsockname()[0] for each in filter(None, sockets)} if rank == 0 else None
-        between = bool(hosts - local) if local is not None else len(hosts) > 1 or not _is_here(sockets[0])
+        # Rank 0 sees the addresses from which others come: those of its own host are the host's.
+        local = {host} | {_own(each) for each in filter(None, sockets)}
+        between = bool(hosts - local) if rank == 0 else len(hosts) > 1 or not _is_here(sockets[0])
         return Endpoint(rank, links, _Poll([link for link in links if link is not None]), 0, between)
 
     def _accept(
@@ -411,9 +415,26 @@ def _first_host(hosts: str) -> str:
     return hosts if found is None else "".join(part or "" for part in found.groups())
 
 
+def _listening(port: int, backlog: int) -> socket.socket:
+    """Return a socket that accepts connections of IPv4, and of IPv6 where the system has both."""
+    if socket.has_dualstack_ipv6():
+        return socket.create_server(("", port), family=socket.AF_INET6, backlog=backlog, dualstack_ipv6=True)
+    return socket.create_server(("", port), backlog=backlog)
+
+
+def _peer(connection: socket.socket) -> str:
+    """Return the address of the other process."""
+    return str(connection.getpeername()[0]).removeprefix("::ffff:").partition("%")[0]
+
+
+def _own(connection: socket.socket) -> str:
+    """Return the address of this process."""
+    return str(connection.getsockname()[0]).removeprefix("::ffff:").partition("%")[0]
+
+
 def _is_here(connection: socket.socket | None) -> bool:
     """Return whether a connection is between processes of one host."""
-    return connection is not None and connection.getsockname()[0] == connection.getpeername()[0]
+    return connection is not None and _own(connection) == _peer(connection)
 
 
 def _table(places: Sequence[Any]) -> bytes:

@@ -282,7 +282,7 @@ def write(path: PathLike, A: Matrix | Vector, **options: Any) -> None:
 
     The processes of a grid all make this call for an object in parts, and all raise what one of them raises.  Into
     ``.srb`` each writes its rows, compressed ones uncompressed; of ``.parts`` each writes its part as it is, compressed
-    rows too, and nothing is sent.  For the other formats the object is gathered, and one process writes.
+    rows too, and nothing is sent.  For the other formats the first process gathers the object and writes it.
 
     Parameters
     ----------

@@ -431,3 +431,29 @@ def test_what_one_process_alone_knows_of_a_matrix_is_known_on_all() -> None:
         return found
 
     assert run((2, 1), program) == [[{0: 2}, dict.fromkeys(range(6), 2)]] * 2
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (2, 1), (2, 2)], ids=str)
+def test_one_process_gathers(shape: tuple[int, int]) -> None:
+    A = sr.random.kronecker(5, 4, weights="uniform", seed=1, device="cpu")
+    objects: list[Any] = [
+        A,
+        A.compress(),
+        A.reduce_rowwise("plus"),
+        Vector.full(2.5, 9, device="cpu"),
+        Matrix(int, 7, 3),
+    ]
+    last = shape[0] * shape[1] - 1
+
+    def program(grid: Grid) -> list[Any]:
+        return [distributed.gather(distributed.scatter(X, grid), last) for X in objects]
+
+    *others, whole = run(shape, program)
+    assert others == [[None] * len(objects)] * last
+    assert all(found.isequal(X, check_dtype=True) for found, X in zip(whole, objects, strict=True))
+
+    def refused(grid: Grid) -> None:
+        with pytest.raises(InvalidValue, match=f"root is a rank from 0 to {last}, got {last + 1}"):
+            distributed.gather(distributed.scatter(A, grid), last + 1)
+
+    run(shape, refused)

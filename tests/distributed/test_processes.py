@@ -67,6 +67,28 @@ def test_messages_of_every_size_and_results(count: int, tmp_path: Path) -> None:
     assert (ran.returncode, ran.stdout, ran.stderr) == (0, f"as expected on {count}\n", "")
 
 
+def test_grids_of_communicators_of_mpi4py(tmp_path: Path) -> None:
+    program = """
+        from mpi4py import MPI
+        import semiring as sr
+        world = MPI.COMM_WORLD
+        half = world.Split(world.rank % 2, -world.rank)
+        grid = sr.distributed.Grid(half)
+        A = sr.random.rmat(6, seed=world.rank % 2, device=grid.device)
+        B = sr.random.rmat(6, seed=world.rank % 2)
+        assert grid.size == 2 and grid.rank == half.rank and not grid.comm.between_hosts
+        assert sr.distributed.gather(A).isequal(B)
+        try:
+            sr.distributed.Grid("world")
+        except sr.exceptions.InvalidType as error:
+            assert "got str" in str(error)
+        if world.rank == 0:
+            print("as expected")
+    """
+    ran = launch(tmp_path, 4, program)
+    assert (ran.returncode, ran.stdout, ran.stderr) == (0, "as expected\n", "")
+
+
 START = """
 import os, signal, sys, threading, time
 import semiring as sr

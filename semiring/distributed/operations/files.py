@@ -12,6 +12,7 @@ from ...io.read import PARTS, read_onto, write_from
 from ..grid import grid_of
 from ..reading import read_in_shares
 from ..rules import version_of
+from ..scattering import gather
 from ..writing import write_file, write_folder
 
 
@@ -33,5 +34,5 @@ def grid_write_from(
     elif kind == ".srb":
         grid.collective_call(write_file, path, A, grid)
     else:
-        whole = A.to(grid.local)
-        grid.run_then_barrier(lambda: writer(path, whole, **options) if grid.rank == 0 else None)
+        whole = gather(A, 0)
+        grid.run_then_barrier(lambda: None if whole is None else writer(path, whole, **options))
