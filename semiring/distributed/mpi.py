@@ -367,6 +367,8 @@ def world() -> MpiCommunicator:
         if _everyone.size > 1:
             process.end_all_on_errors(_everyone.rank, _everyone.size)
             atexit.register(_everyone.end)
+    if isinstance(_everyone.comm, sockets.Endpoint):
+        return MpiCommunicator(_everyone, _everyone.comm.between_hosts)
     local = process.local_rank(os.environ)
     return MpiCommunicator(_everyone, local is None or local[1] < _everyone.size)
 

@@ -29,7 +29,7 @@ from ..exceptions import CollectiveTimeout, InvalidValue, NotSupported, Semiring
 
 # What precedes a message: its group, its tag and its bytes.
 _FRAME = struct.Struct("<QqQ")
-# What a process sends when it connects: a digest of what all agree on, its rank, and the port at which it listens.
+# What a process sends first: a digest of the address and the number of processes, its rank, and its own port.
 _HELLO = struct.Struct("<32sqq")
 # Seconds between attempts to connect, and for which a process that has connected may be silent.
 _RETRY_S, _SILENT_S = 0.05, 10.0
@@ -357,7 +357,7 @@ class Place(NamedTuple):
     def _accept(
         self, own: socket.socket, digest: bytes, end: float, known: Sequence[Any]
     ) -> tuple[socket.socket, int, int]:
-        """Return a process that connects, its rank and its port; others that connect are turned away."""
+        """Return the connection of a process, its rank and its port; connections of other programs are closed."""
         while True:
             own.settimeout(min(1.0, max(end - time.monotonic(), 0.01)))
             try:
@@ -382,7 +382,7 @@ class Place(NamedTuple):
             return connection, rank, port
 
     def _reach(self, place: tuple[str, int], digest: bytes, port: int, end: float) -> socket.socket:
-        """Connect to a process, which may not listen yet, and say who this one is."""
+        """Connect to a process, which may not listen yet, and send it the rank and the port of this one."""
         while True:
             connection = None
             try:

@@ -25,11 +25,11 @@ def small_as_whole(function: F) -> F:
     ----------
     function : a function whose first argument is a Matrix
         The same on all processes for equal arguments, of which the others are not on the grid.  Matrices and Vectors of
-        its result, and those in tuples and dataclasses, are put on the grid; numbers are those of the first process.
+        its result, and those in tuples and dataclasses, are put on the grid; floats are those of the first process.
 
     Returns
     -------
-    The function, which computes graphs of up to 2^20 entries so.  Collective.
+    The function, which computes graphs of up to 2^20 vertices and entries so.  Collective.
 
     Notes
     -----

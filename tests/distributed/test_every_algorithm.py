@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
 import pytest
 
-from semiring import Matrix, Vector, algorithms, distributed, random, use
+from semiring import Matrix, Vector, algorithms, distributed, ops, random, use
 from semiring.distributed import Grid
 from semiring.distributed.operations import versions
 from tests import sampling
@@ -97,6 +98,36 @@ def test_small_graphs_take_few_collectives(name: str, monkeypatch: pytest.Monkey
         return (found if isinstance(found, Vector) else found.labels).device == grid.device
 
     assert run((2, 1), device) == [True, True]
+
+
+class Found(NamedTuple):
+    """A result with parts of every kind."""
+
+    degrees: Vector
+    graph: Matrix
+    mean: Any
+    count: int
+
+
+@pytest.mark.parametrize("most", [1 << 20, 10], ids=["whole", "in parts"])
+def test_results_of_whole_graphs_are_on_the_grid(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(versions, "_SMALL", most)
+    devices: list[str] = []
+
+    @ops.small_as_whole
+    def found(A: Matrix) -> Found:
+        devices.append(A.device)
+        degrees = A.reduce_rowwise("plus").new()
+        return Found(degrees, A.T.new(), np.float64(1.5), A.nrows)
+
+    def program(grid: Grid) -> Any:
+        made = found(random.path(9, device=grid.device))
+        assert type(made) is Found
+        assert {made.degrees.device, made.graph.device} == {grid.device}
+        return made.degrees.to("cpu").to_numpy().tolist(), made.graph.nvals, made.mean, made.count
+
+    assert run((2, 1), program) == [([1, 2, 2, 2, 2, 2, 2, 2, 1], 16, 1.5, 9)] * 2
+    assert all((device == "cpu") == (most > 10) for device in devices)
 
 
 def test_the_inputs_exist() -> None:

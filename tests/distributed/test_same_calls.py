@@ -1,4 +1,4 @@
-"""Calls that differ between processes in what they pass: every one of them is told what the others have called."""
+"""Calls with arguments that differ between processes: an error on each, with the calls of the others."""
 
 from __future__ import annotations
 

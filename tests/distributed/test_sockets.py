@@ -1,4 +1,4 @@
-"""Processes without a launcher of MPI: messages over TCP, where they meet, and what a launcher announces in vain."""
+"""Processes without a launcher of MPI: messages over TCP, the address where they meet, the variables of launchers."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ def test_a_process_that_ends_is_an_error_where_others_wait_for_it() -> None:
     in_threads(2, body)
 
 
-def test_strangers_are_turned_away() -> None:
+def test_connections_of_other_programs_are_closed() -> None:
     port = free_port()
     results: list[Any] = []
 
@@ -149,10 +149,10 @@ def test_strangers_are_turned_away() -> None:
 
     thread = threading.Thread(target=rank_0)
     thread.start()
-    # What connects says something else, nothing, that it is of another size, or a rank that there is not.
-    for said in (b"GET / HTTP/1.0\r\n\r\n" * 9, b""):
-        with _connected(port) as stranger:
-            stranger.sendall(said)
+    # They send something else, nothing, another number of processes, or a rank that does not exist.
+    for sent in (b"GET / HTTP/1.0\r\n\r\n" * 9, b""):
+        with _connected(port) as other:
+            other.sendall(sent)
     for rank, size in ((1, 3), (2, 2)):
         with pytest.raises(CollectiveTimeout):
             Place("127.0.0.1", port, rank, size).connect(0.3)

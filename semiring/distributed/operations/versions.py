@@ -267,14 +267,14 @@ def grid_total(store: CSR, turned: bool, function: Any, a: Any, items: Sequence[
     return made.with_store(grid.reduce_scatter(made.store, typed))
 
 
-# Entries of graphs that every process holds as a whole, where an algorithm of many steps asks for it.
+# The most entries, and vertices, of a graph that `ops.small_as_whole` gathers on every process.
 _SMALL = 1 << 20
 
 
 @version_of(of_whole)
 def grid_of_whole(A: Matrix, function: Callable[[Matrix], Any]) -> Any:
     """Return ``function(A)``, computed from the whole of a small graph on every process.  Collective."""
-    if A.nvals > _SMALL:
+    if A.nvals > _SMALL or A.nrows > _SMALL:
         return function(A)
     grid = grid_of(A.store)
     whole = A.to(grid.local)
@@ -282,13 +282,14 @@ def grid_of_whole(A: Matrix, function: Callable[[Matrix], Any]) -> Any:
 
 
 def _in_parts(grid: Grid, made: Any) -> Any:
-    """Return a result that all processes have, on the grid; numbers are those of the first one."""
+    """Return a result that all processes have, on the grid; floats are those of the first one."""
     if isinstance(made, (Matrix, Vector)):
         return made.to(grid.device)
-    if isinstance(made, float):
+    if isinstance(made, (float, np.floating)):
         return grid.comm.bcast(made, 0)
-    if isinstance(made, tuple) and not hasattr(made, "_fields"):
-        return tuple(_in_parts(grid, part) for part in made)
+    if isinstance(made, tuple):
+        parts = [_in_parts(grid, part) for part in made]
+        return type(made)(*parts) if hasattr(made, "_fields") else tuple(parts)
     if dataclasses.is_dataclass(made) and not isinstance(made, type):
         fields = {field.name: _in_parts(grid, getattr(made, field.name)) for field in dataclasses.fields(made)}
         return dataclasses.replace(made, **fields)
