@@ -99,9 +99,11 @@ def sort_keys(keys: Array, values: Array | None, bits: int) -> tuple[Array, Arra
 
 
 def sorted_keys(keys: Array, values: Array | None, bits: int) -> tuple[Array, Array | None]:
-    """As `sort_keys`, of fewer than 2^32 keys, without a kernel of CuPy's and without waiting for the device."""
+    """As `sort_keys`, but few keys too without a kernel of CuPy's, and without waiting for the device."""
     if not keys.size:
         return keys, values
+    if keys.size >= _MOST:
+        return sort_keys(keys, values, bits)
     source = _Source(_KEYS, int(keys.size), keys.dtype, 0, _Entries(keys, values=values))
     made = _sorted(source, 0, bits, None)
     return made.keys, made.values
