@@ -296,7 +296,7 @@ def write(path: PathLike, A: Matrix | Vector, **options: Any) -> None:
     Raises
     ------
     NotSupported
-        Another extension, or a Vector for a format of matrices alone.
+        Another extension, a Vector for a format of matrices alone, or an option of ``.srb`` or ``.parts`` on a grid.
     InvalidValue
         A compression after ``.npz``, ``.parquet`` or ``.srb``, an option that the writer does not have, a ``path`` that
         is not a path, or an ``A`` that is neither Matrix nor Vector.  Also labels that the format would return as

@@ -167,6 +167,8 @@ def test_an_interrupted_write_changes_nothing(monkeypatch: pytest.MonkeyPatch) -
         for path, error in (("graph.xyz", NotSupported), ("graph.srb.gz", InvalidValue), ("a.parts.gz", InvalidValue)):
             with pytest.raises(error):
                 sr.io.write(path, sr.random.path(9, device=grid.device))
+        with pytest.raises(NotSupported, match=r"a grid has no option progress of \.srb files"):
+            sr.io.write("graph.srb", sr.random.path(9, device=grid.device), progress=print)
         with pytest.raises(NotSupported, match="a folder of parts is written from a Matrix or Vector on a grid"):
             sr.io.write("graph.parts", Matrix.identity(3, device="cpu"))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ...exceptions import NotSupported
 from ...facade.matrix import Matrix
 from ...facade.vector import Vector
 from ...io.files import PathLike
@@ -29,6 +30,8 @@ def grid_write_from(
     """Write an object: each process its part, or the first one the whole.  Collective."""
     store: Any = A.store
     grid = grid_of(store)
+    if options and kind in (PARTS, ".srb"):
+        raise NotSupported(f"write: a grid has no option {', '.join(options)} of {kind} files")
     if kind == PARTS:
         grid.collective_call(write_folder, path, A, grid)
     elif kind == ".srb":
