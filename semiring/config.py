@@ -48,6 +48,12 @@ class Config:
         The engine of objects on the CPU: numba, or the specification.
     direction : ``"auto"``, ``"push"`` or ``"pull"``
         ``"auto"`` chooses push or pull by the cost model; the others force one, for experiments.
+    strategy : str
+        How breadth-first searches on a GPU divide the work of a level and choose directions: ``"auto"``, or a strategy
+        of the literature, for experiments (``"dynamic"``, ``"chunked"``, ``"warp"``, ``"adaptive"``,
+        ``"expand_contract"``, ``"contract_expand"``, ``"two_phase"``, ``"hybrid"``, ``"direction_optimizing"``,
+        ``"direct_emission"``).  Results are the same.  It applies to closures whose entries are final on arrival;
+        other operations, the CPU engine and matrices in host memory that are streamed do not read it.
     device_memory : int, str or None
         The bytes of GPU memory that the library may hold, a number or text such as ``"5.8 GB"`` or ``"512 MiB"``
         (converted to a number); None is all memory.  What it covers: `semiring.memory.budget`.
@@ -81,6 +87,7 @@ class Config:
     device: str = "auto"
     cpu_engine: str = "cpu"
     direction: str = "auto"
+    strategy: str = "auto"
     device_memory: int | None = None
     hyper_switch: float = 1 / 64
     bitmap_switch: float = 1 / 8
@@ -196,6 +203,12 @@ def _one_of(allowed: tuple[str, ...]) -> Any:
     return check
 
 
+def _strategy(place: str, value: Any) -> str:
+    from .engines.shared.strategies import STRATEGIES
+
+    return _one_of(tuple(STRATEGIES))(place, value)  # type: ignore[no-any-return]
+
+
 def _flag(place: str, value: Any) -> bool:
     text = str(value).lower()
     if text in ("1", "true", "yes", "on"):
@@ -268,6 +281,7 @@ _CHECKS: dict[str, Any] = {
     "device": _device,
     "cpu_engine": _one_of(_ENGINES),
     "direction": _one_of(_DIRECTIONS),
+    "strategy": _strategy,
     "device_memory": _bytes,
     "hyper_switch": _share,
     "bitmap_switch": _share,

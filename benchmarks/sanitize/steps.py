@@ -16,6 +16,7 @@ from semiring.config import engine_for
 from semiring.engines.registry import run as run_spec
 from semiring.engines.requests.storage import CheckCompressed
 from semiring.engines.rows import bounds
+from semiring.engines.shared.strategies import STRATEGIES
 from tests import verify
 
 from .. import graphs
@@ -113,6 +114,16 @@ def _counted_many(A: Matrix, count: int) -> Any:
         made = _forced("pull", counts)
     closure_many_plans._plan.cache_clear()
     return made
+
+
+def _levels_by(s: Small, strategy: str, codec: str | None = None) -> Vector:
+    with sr.config.set(strategy=strategy):
+        return sr.algorithms.bfs_levels(s.E if codec is None else s.E.compress(codec), 7).wait()
+
+
+def _parents_by(s: Small, strategy: str) -> Vector:
+    with sr.config.set(strategy=strategy):
+        return sr.algorithms.bfs_parents(s.E, 7).apply("one").wait()
 
 
 def _permuted(s: Small) -> Matrix:
@@ -284,6 +295,10 @@ STEPS: dict[str, Callable[[Small], Any]] = {
     "levels, directed": lambda s: sr.algorithms.bfs_levels(s.E, 7),
     "levels, pushed": lambda s: _forced("push", lambda: sr.algorithms.bfs_levels(s.E, 7)),
     "levels, pulled": lambda s: _forced("pull", lambda: sr.algorithms.bfs_levels(s.E, 7)),
+    **{f"levels, {name}": partial(_levels_by, strategy=name) for name in STRATEGIES if name != "auto"},
+    **{f"parents, {name}": partial(_parents_by, strategy=name) for name in ("two_phase", "contract_expand", "hybrid")},
+    "compressed, adaptive": lambda s: _levels_by(s, "adaptive", "packed"),
+    "compressed, contract_expand": lambda s: _levels_by(s, "contract_expand", "varint"),
     "levels, several": lambda s: sr.algorithms.bfs_levels(s.S, [0, 7, 9]),
     "levels, 40 sources": lambda s: _many(s.S, 40),
     "levels, 40 sources pushed": lambda s: _many(s.E, 40, "push"),

@@ -101,6 +101,7 @@ def closure(
         final_on_arrival=final,
         max_steps=max(a.nrows, 1) if max_steps is None else max_steps,
         direction=direction,
+        strategy=config.strategy,
         trace=trace,
     )
     result: ClosureResult

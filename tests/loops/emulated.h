@@ -74,6 +74,13 @@ static unsigned __ballot_sync(unsigned, int value) {
     for (int lane = 0; lane < 32; lane++) bits |= unsigned(values[lane] != 0) << lane;
     return bits;
 }
+template <class T>
+static unsigned __match_any_sync(unsigned, T value) {
+    const unsigned long long* values = all_lanes((unsigned long long)value);
+    unsigned bits = 0;
+    for (int lane = 0; lane < 32; lane++) bits |= unsigned(values[lane] == (unsigned long long)value) << lane;
+    return bits;
+}
 static int __any_sync(unsigned mask, int value) { return __ballot_sync(mask, value) != 0; }
 static int __all_sync(unsigned mask, int value) { return __ballot_sync(mask, value) == mask; }
 template <class T>
@@ -84,7 +91,12 @@ static T lane_value(T value, int lane) {
     memcpy(&value, &bits, sizeof(T));
     return value;
 }
-template <class T> static T __shfl_sync(unsigned, T value, int lane) { return lane_value(value, lane); }
+// Lanes that are not converged are alone.
+static unsigned __activemask() { return 1u << (fibers->running % 32); }
+template <class T> static T __shfl_sync(unsigned mask, T value, int lane, int width = 32) {
+    if (mask == __activemask()) return value;
+    return lane_value(value, (fibers->running % 32 & ~(width - 1)) | (lane & (width - 1)));
+}
 template <class T> static T __shfl_xor_sync(unsigned, T value, int mask) { return lane_value(value, (fibers->running % 32) ^ mask); }
 template <class T> static T __shfl_up_sync(unsigned, T value, int delta) {
     const int lane = fibers->running % 32;
@@ -138,6 +150,7 @@ template <class T, class V> static T atomicMax(T* at, V value) {
     while (old < T(value) && !__atomic_compare_exchange_n(at, &old, T(value), false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {}
     return old;
 }
+template <class T, class V> static T atomicExch(T* at, V value) { return __atomic_exchange_n(at, T(value), __ATOMIC_SEQ_CST); }
 template <class T> static T emulated_load(const T* at) { return *(const volatile T*)at; }
 
 // Runs body() in THREADS fibers of each of `blocks` threads.

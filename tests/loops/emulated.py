@@ -74,6 +74,7 @@ def _translated(text: str) -> str:
         r"{ auto bits = \1; __atomic_store_n(reinterpret_cast<decltype(bits)*>(address), bits, __ATOMIC_SEQ_CST); }",
         text,
     )
+    text = re.sub(r'asm volatile\("prefetch[^;]*;" ::"l"\([^;]*\)\);', "{}", text)
     text = re.sub(r'asm volatile\("barrier\.cluster[^;]*;" ::: "memory"\);', "__syncthreads();", text)
     assert "asm" not in re.sub(r"//.*", "", text), re.findall(r".*asm.*", text)
     return text

@@ -13,6 +13,7 @@ from ..registry import ADDRESSABLE, implements, run
 from ..requests.graphs import Closure, ClosureResult, Step
 from ..requests.operations import Convert
 from ..shared.iso_results import arrivals
+from ..shared.strategies import STRATEGIES
 from . import tuning
 from .algebra import start_value
 from .arguments import pack_source, source_argument
@@ -59,13 +60,15 @@ def closure_level(q: Closure) -> ClosureResult:
 
     Memory beyond the matrix and the result: two offsets a row and two bitmaps (8.25 bytes a row with 32-bit
     indices), a column a row where values depend on rows, and for pulls up to 2 bytes a row, 8 MB at most; with
-    compressed rows another bitmap, and two columns a row, which are cached.
+    compressed rows another bitmap, and two columns a row, which are cached.  Strategies with a queue of edges: a column
+    an entry, and where values depend on rows another one and an offset.
     Synchronizes once, at the end, for the number of entries, the steps and the convergence; and the first time that a
     matrix is used, for cached facts: the longest row, and with compressed rows their hubs.
     Raises NotSupported for more rows and entries than one word counts (`packing`); `closure_outofcore` accepts such
     matrices, but reads no values of entries.
     """
-    a, z, direction = q.by_row.get(), q.semiring.z, q.direction
+    a, z, strategy = q.by_row.get(), q.semiring.z, STRATEGIES[q.strategy]
+    direction = q.direction if strategy.pulls or q.direction == "pull" else "push"
     n = a.nrows
     may_pull = direction == "pull" or (direction == "auto" and q.by_column.ready)
     t = q.by_column.get() if may_pull else None
@@ -73,17 +76,19 @@ def closure_level(q: Closure) -> ClosureResult:
     if f.nvals == 0:
         return _empty(q, n)
     kind, _, constant = arrivals(q.semiring, f, a)
-    plan = level_plan(q.semiring, a, t, f.dtype, kind)
+    plan = level_plan(q.semiring, a, t, f.dtype, kind, q.strategy)
     memory, lists = cupy.cuda.alloc(plan.result_bytes), cupy.cuda.alloc(plan.scratch_bytes)
     memory.memset_async(0, plan.clear_bytes, get_current_stream())
     trace, traced = _trace(q, n) if q.trace else (None, 0)
     a_values, a_iso = values_of(a)
     state, start, place = memory.ptr, lists.ptr, plan.place_bytes
     row = start + 2 * place
+    queue = [*(start + at for at in plan.queue_at), None, None, None]
     search = plan.pack(
         a_values=a_values, a_iso=a_iso, t_values=None if t is None or not plan.reads_t_values else t.values,
         visited=state + STATE_BYTES, row=row if plan.row_bytes else None, start=start, before=start + place,
         values=state + plan.values_at, segments=row + plan.row_bytes, state=state, trace=trace, trace_rows=traced,
+        queue_column=queue[0], queue_row=queue[1], queue_entry=queue[2],
         max_steps=min(q.max_steps, _ALWAYS), direction=_DIRECTIONS[direction],
     )  # fmt: skip
     source = pack_source(plan.pack_source, f)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import weakref
 from collections.abc import Callable, Iterator
-from itertools import product
+from itertools import cycle, product
 from typing import Any, NamedTuple
 
 import cupy
@@ -15,6 +15,7 @@ from cupy.cuda import runtime
 from ...dtypes import FP32, INT32, INT64
 from ...formats import CODECS, CSR, AnyPattern, Array, index_dtype, word_count
 from ...operators.types import TypedMonoid, TypedSemiring
+from ..shared.strategies import STRATEGIES
 from . import compile_samples, tuning
 from .algebra import native_atomic, ring_facts
 from .arguments import arguments
@@ -34,6 +35,8 @@ STATE_BYTES = 256
 INSTEAD = "with .to(placement='host') the search goes slice by slice"
 _ALIGNED = 256
 _HALF = constants(CLUSTER_BLOCK=tuning.CLUSTER_BLOCK // 2)
+# Pushes with a queue of edges.
+_WITH_QUEUE = ("two_phase", "contract_expand", "hybrid")
 # Plans of one matrix; a program uses few semirings with it.
 _PLANS = 64
 
@@ -73,6 +76,7 @@ class LevelPlan(NamedTuple):
     held: arrays at addresses in `matrix`.  single: no frontier has more edges than the single-cluster kernel processes.
     words: of one bitmap.  values_at, result_bytes: of the memory of the result: the state, the bitmaps, the values.
     clear_bytes: how much of it must be 0.  place_bytes, row_bytes, scratch_bytes: of the memory of the lists.
+    queue_at: where the lists have the three arrays of the queue of edges; none without one.
     """
 
     pair: _Pair
@@ -90,6 +94,7 @@ class LevelPlan(NamedTuple):
     place_bytes: int
     row_bytes: int
     scratch_bytes: int
+    queue_at: tuple[int, ...]
 
 
 class RelaxPlan(NamedTuple):
@@ -133,15 +138,18 @@ def _structure(a: CSR, t: CSR | None) -> _Structure:
     return made
 
 
-def level_plan(ring: TypedSemiring, a: CSR, t: CSR | None, entered: np.dtype[Any], kind: int) -> LevelPlan:
+def level_plan(
+    ring: TypedSemiring, a: CSR, t: CSR | None, entered: np.dtype[Any], kind: int, strategy: str
+) -> LevelPlan:
     """Return the call plan, cached with the matrix.
 
     t: the transpose, None for pushes only.  entered: the type of the sources' values.  kind: `Arrivals.kind`.
+    strategy: a name in `shared.strategies`.
     Raises NotSupported for more rows and entries than one word counts.
     """
     structure = _structure(a, t)
     values = t is not None and kind == 2 and t.values is not None and ring_facts(ring).y
-    key = ring, a.dtype, entered, kind, values
+    key = ring, a.dtype, entered, kind, values, strategy
     found = structure.plans.get(key)
     if found is None:
         if len(structure.plans) >= _PLANS:
@@ -151,7 +159,7 @@ def level_plan(ring: TypedSemiring, a: CSR, t: CSR | None, entered: np.dtype[Any
         # the entry itself must be found.
         wanted = t is not None and not values and t.pattern.codec is not None
         top = hubs(t.pattern, build=True) if t is not None and wanted else None
-        found = _make(structure, ring, a, t, entered, kind, values, top)
+        found = _make(structure, ring, a, t, entered, kind, values, top, strategy)
         if top is not None or not wanted:  # hubs that do not fit now may fit the next time
             structure.plans[key] = found
     return found
@@ -166,6 +174,7 @@ def _make(
     kind: int,
     values: bool,
     top: Array | None,
+    strategy: str,
 ) -> LevelPlan:
     n, words, offset, column = a.nrows, word_count(a.nrows), a.pattern.indptr.dtype, index_dtype(a.nrows)
     here, there = side_by_side(a.pattern, a.pattern if t is None else t.pattern)
@@ -180,18 +189,31 @@ def _make(
     clear = STATE_BYTES + 4 * words
     values_at = _aligned(STATE_BYTES + (2 if top is None else 3) * 4 * words)
     place, row = _aligned(n * offset.itemsize), _aligned(n * column.itemsize) if kind == 2 else 0
-    pair, pack = _level_kernels(
-        ring, offset, a.dtype, entered, structure.columns, structure.blocks, kind, t is not None, top is not None
-    )
+    types = ring, offset, a.dtype, entered, structure.columns, structure.blocks
+    pair, pack = _level_kernels(*types, kind, t is not None, top is not None, strategy)
+    lists = _aligned(2 * place + row + 8 * structure.segments)
+    queue = (column, column, offset)[: 3 if kind == 2 else 1] if STRATEGIES[strategy].push in _WITH_QUEUE else ()
+    sizes = [_aligned(a.nvals * dtype.itemsize) for dtype in queue]
     return LevelPlan(
         pair, pack, arguments("closure_level.cuh", "SourceArguments", U=entered), matrix, (*indices, top, nonempty),
-        a.nvals <= tuning.CLUSTER_EDGES, values, structure.shift, words, clear, values_at,
-        values_at + (n * ring.z.itemsize if kind else 0), place, row, 2 * place + row + 8 * structure.segments,
+        strategy == "auto" and a.nvals <= tuning.CLUSTER_EDGES, values, structure.shift, words, clear, values_at,
+        values_at + (n * ring.z.itemsize if kind else 0), place, row, lists + sum(sizes),
+        tuple(lists + sum(sizes[:number]) for number in range(len(sizes))),
     )  # fmt: skip
 
 
 def _aligned(nbytes: int) -> int:
     return -(-nbytes // _ALIGNED) * _ALIGNED
+
+
+@functools.cache
+def _phases(name: str) -> str:
+    """Return the constants of a strategy."""
+    given = STRATEGIES[name]
+    lists = bool(tuning.PULL_LISTS if given.lists is None else given.lists)
+    rule = constants(ALPHA=given.alpha, BETA=given.beta, SHARE=given.share)
+    # The names of pushes are those of an enumeration in push_strategies.cuh.
+    return constants(LISTS=lists, CLUSTERED=name == "auto") + rule + f"#define PUSH {given.push.upper()}\n"
 
 
 @functools.lru_cache(maxsize=1024)
@@ -205,6 +227,7 @@ def _level_kernels(
     values: int,
     may_pull: bool,
     has_hubs: bool,
+    strategy: str,
 ) -> tuple[_Pair, Callable[..., bytes]]:
     """Return the kernels, and the packer of their ``SearchArguments``."""
     prologue = (
@@ -212,8 +235,10 @@ def _level_kernels(
         + typedefs(P=offset, A=element, U=entered, Z=ring.z)
         + columns
         + constants(VALUES=values, MAY_PULL=may_pull, HUBS=has_hubs)
-        + constants(**tuning.cost_constants(tuning.DEVICE))
-        + constants(PROBES=tuning.PROBES, EAGER_EDGES=tuning.EAGER_EDGES, GRID_RESIDENT=tuning.GRID_RESIDENT)
+        + constants(**tuning.cost_constants(tuning.DEVICE._replace(edge=tuning.LEVEL_EDGE_COST)))
+        + constants(PROBES=tuning.PROBES, GRID_RESIDENT=tuning.GRID_RESIDENT, EAGER_EDGES=tuning.EAGER_EDGES)
+        + constants(PULL_ROWS=tuning.PULL_ROWS)
+        + _phases(strategy)
         + blocks
     )
     file = "closure_level.cuh"
@@ -268,6 +293,7 @@ def _block_text(half: bool) -> str:
 
 def samples() -> Iterator[Handles]:
     """Yield the kernels of this module for representative types and operators: see `catalog`."""
+    strategies = cycle(STRATEGIES)
     for (index, wide), (number, ring) in product(((INT32, 0), (INT64, 1)), enumerate(compile_samples.SEMIRINGS)):
         kind = (number + wide + 1) % 3
         compressed = compile_samples.COMPRESSED[(number + wide + 1) % len(compile_samples.COMPRESSED)]
@@ -277,7 +303,8 @@ def samples() -> Iterator[Handles]:
         ):
             types, blocks = (index, FP32, INT32), _block_text(half)
             both = columns + transposed_codec(transposed)
-            yield _level_kernels(ring, *types, both, blocks, kind, kind != 1, number % 2 == 0)[0].kernels
+            strategy = next(strategies)
+            yield _level_kernels(ring, *types, both, blocks, kind, kind != 1, number % 2 == 0, strategy)[0].kernels
             if not ring.add.is_any:
                 plan = relax_plan(ring, *types, columns, blocks)
                 yield plan, plan.pair.kernels

@@ -71,6 +71,22 @@ PROBES: Final = _row(
     "entries that one thread probes before warps share the rest of the row; H200, kernel of bfs_levels on kron22: "
     "2 0.42 ms, 4 0.35, 8 0.34, 16 0.32",
 )  # fmt: skip
+LEVEL_EDGE_COST: Final = _row(
+    "LEVEL_EDGE_COST", 32, "measured",
+    "EDGE_COST of a level of a closure; H200, kernel, a push and a pull of a level: on kron22 of 10.0 M edges 0.18, "
+    "0.27 ms, of 24.5 M 0.39, 0.16; on kron24 of 36.6 M 0.69, 0.98, of 156 M 2.5, 0.39; on a uniform graph of 2 M rows "
+    "and 128 M entries of 10.3 M 0.22, 0.35, of 14.9 M 0.29, 0.24: 18 to 39 chooses the faster one in all six",
+)  # fmt: skip
+PULL_ROWS: Final = _row(
+    "PULL_ROWS", 2, "measured",
+    "rows whose first probes a thread of a pull makes at once; H200, bfs_levels on kron20 / kron24 between events: 1 "
+    "0.16 / 0.77 ms, 2 0.15 / 0.71",
+)  # fmt: skip
+PULL_LISTS: Final = _row(
+    "PULL_LISTS", 0, "measured",
+    "1: a pull lists the rows that it finds; 0: the first push after it does; H200, bfs_levels between events: on "
+    "kron22 1 0.36 ms, 0 0.33; on kron24 1 0.81, 0 0.71; on a uniform graph of 2 M rows and 128 M entries 0.40, 0.36",
+)  # fmt: skip
 CLUSTER_EDGES: Final = _row(
     "CLUSTER_EDGES", 8192, "measured",
     "edges of a frontier up to which one cluster of 8 x 1024 threads continues; H200, kernel of bfs_levels on a grid "

@@ -15,14 +15,20 @@
 //
 // A pull first tests the hubs of a row where they are cached (closure_pull.cuh): two loads, none of the row itself.
 //
+// A pull lists what it finds (LISTS), or counts it: then the first push after pulls lists the frontier, which are the bits
+// that the last pull set.
+//
 // The prologue defines the semiring; the types P (offsets), A (matrix values), U (values of the first entries), Z; the
 // parameters of columns.cuh, and T_CODEC, the codec of the columns of the transpose; and the constants VALUES (0
 // presence only, 1 one value for a whole level, 2 a value for each entry), MAY_PULL, HUBS (hubs are cached),
 // CLUSTER_BLOCK, GRID_BLOCK (threads a block), GRID_RESIDENT (blocks a multiprocessor), CLUSTER_EDGES, EAGER_EDGES,
-// PROBES (see tuning.py), and the parameters of direction.cuh.
+// PROBES, PULL_ROWS (see tuning.py), and the parameters of direction.cuh; and of a strategy
+// (engines/shared/strategies.py) PUSH (push_strategies.cuh), LISTS, CLUSTERED (whether the cluster executes levels), and
+// ALPHA, BETA and SHARE, the rule of the direction; 0: the cost model of direction.cuh.
 
 #include "direction.cuh"
 #include "level_loop.cuh"
+#include "push_strategies.cuh"
 #include "sources.cuh"
 #include "T_CODEC.cuh"
 
@@ -56,6 +62,9 @@ struct SearchArguments : RowArrays {  // the list of rows, without row numbers u
     u32* visited;  // two bitmaps, one after the other; with hubs a third, of the rows that are left to probe
     Z* values;
     u64* segments;  // with pulls: `segment_slots` slots for segments of long rows
+    J* queue_column;  // the queue of edges of a strategy that has one (push_strategies.cuh)
+    J* queue_row;
+    P* queue_entry;
     u64* state;
     i64* trace;
     i64 trace_rows;
@@ -108,14 +117,129 @@ struct Claim {
 
 #include "closure_pull.cuh"
 
-// Whether the frontier is pulled.
+// Whether the frontier is pulled.  pulled: whether the level before was.
 template <class Loop>
-DEVICE bool prefers_pull(const Search& s, const Loop& loop) {
+DEVICE bool prefers_pull(const Search& s, const Loop& loop, bool pulled) {
     if (s.direction != 0) return s.direction == 2;
     const i64 visited = s.graph.packing.rows(loop.tail), followed = s.graph.packing.edges(loop.tail);
+    if constexpr (SHARE > 0) return SHARE * loop.rows() > s.n;
+    if constexpr (ALPHA > 0) return pulled ? BETA * loop.rows() >= s.n : ALPHA * loop.edges() > s.nvals - followed;
     const f32 open = fmaxf(f32(s.nonempty_count - visited), 0.0f);
     const Work work = {f32(s.nvals), open, f32(s.nvals - followed), 0.0f, f32(s.n) / 32.0f, 0.0f};
     return prefers_pull(work, f32(loop.rows()), f32(loop.edges()));
+}
+
+// Follows the edges of the frontier.
+template <int BLOCK, class Loop>
+DEVICE void push(const Search& s, Loop& loop, u32* visited, Z level, bool& queued) {
+    const Claim claim = {s, visited, level};
+    if constexpr (PUSH == BALANCED) {
+        loop.push(claim);
+    } else if constexpr (PUSH < TWO_PHASE) {
+        const RowList frontier = loop.take();
+        follow_rows<BLOCK, typename Loop::Members>(s.graph, frontier, loop.counter(1), loop.appended(), claim);
+    } else {
+        push_by_queue<BLOCK>(loop, {s.queue_column, s.queue_row, s.queue_entry}, queued, claim);
+    }
+}
+
+// Whether a frontier has so few edges that a warp follows them at once.
+template <class Loop>
+DEVICE bool is_local(const Loop& loop) {
+    return loop.edges() <= 32 && loop.rows() <= 32;
+}
+
+// The frontier of a level that one warp executes.
+struct LocalFrontier {
+    P start[32], end[32];
+    J row[VALUES == 2 ? 32 : 1];
+};
+
+// Executes levels while the frontier is local, without a barrier between them: a level then takes a few dependent loads
+// and no more.  The list has the frontier at the start, and at the end: what it has for the levels between is never read.
+// One whole warp calls, alone.
+template <class Loop>
+DEVICE void local_levels(const Search& s, Loop& loop, u32* visited, Z& level, i64& step) {
+    __shared__ LocalFrontier frontiers[2];
+    const Packing& packing = s.graph.packing;
+    const int lane = lane_id();
+    int rows = int(loop.rows()), now = 0;
+    if (lane < rows) {
+        const i64 place = packing.rows(loop.head) + lane;
+        const i64 start = i64(loop.list.start[place]), before = i64(loop.list.before[place]);
+        const i64 after = lane + 1 < rows ? i64(loop.list.before[place + 1]) : packing.edges(loop.tail);
+        frontiers[0].start[lane] = P(start);
+        frontiers[0].end[lane] = P(start + after - before);
+        if constexpr (VALUES == 2) frontiers[0].row[lane] = loop.list.row[place];
+    }
+    __syncwarp();
+    do {
+        loop.record(s.trace, s.trace_rows, step, false);
+        if constexpr (VALUES == 1) level = multiply(level, s.a_iso, 0, 0, 0, 0);
+        const Claim claim = {s, visited, level};
+        const LocalFrontier& from = frontiers[now];
+        LocalFrontier& next = frontiers[1 - now];
+        int lanes = 32;  // of a row
+        while (lanes * rows > 32) lanes /= 2;
+        const int r = lane / lanes;
+        const i64 k = VALUES == 2 && r < rows ? i64(from.row[VALUES == 2 ? r : 0]) : 0;
+        const i64 row_start = r < rows ? i64(from.start[r]) : 0, end = r < rows ? i64(from.end[r]) : 0;
+        const auto payload = claim.payload(k, 0);
+        u64 mine = 0;
+        rows = 0;
+        for (i64 p = row_start + lane % lanes; __any_sync(FULL_WARP, p < end); p += lanes) {
+            i64 j = 0, start = 0, stop = 0;
+            bool found = false;
+            if (p < end) {
+                j = s.graph.columns.at(row_start, p);
+                start = i64(s.indptr[j]);
+                stop = i64(s.indptr[j + 1]);
+                found = claim.visit(payload, k, j, p);
+            }
+            const u32 all = __ballot_sync(FULL_WARP, found);
+            if (found) {
+                prefetch(s.graph.columns, start);
+                const int slot = rows + __popc(all & lanes_below());
+                next.start[slot] = P(start);
+                next.end[slot] = P(stop);
+                if constexpr (VALUES == 2) next.row[slot] = J(j);
+                mine += packing.pack(1, stop - start);
+            }
+            rows += __popc(all);
+        }
+        loop.head = loop.tail;
+        loop.tail += warp_sum(mine);
+        now = 1 - now;
+        step++;
+        __syncwarp();
+    } while (rows > 0 && step < s.max_steps && is_local(loop));
+    const i64 start = lane < rows ? i64(frontiers[now].start[lane]) : 0;
+    const u64 mine = lane < rows ? packing.pack(1, i64(frontiers[now].end[lane]) - start) : 0;
+    const u64 position = loop.head + warp_scan_inclusive(mine) - mine;
+    const i64 row = VALUES == 2 && lane < rows ? i64(frontiers[now].row[VALUES == 2 ? lane : 0]) : 0;
+    if (lane < rows) put(packing, {loop.list}, position, row, start);
+}
+
+// Lets one warp execute levels (`local_levels`), and all threads continue with its frontier.
+template <class Loop>
+DEVICE void levels_by_one_warp(const Search& s, Loop& loop, u32* visited, Z& level, i64& step) {
+    if (Loop::Members::rank() == 0 && threadIdx.x < 32) {
+        local_levels(s, loop, visited, level, step);
+        if (threadIdx.x == 0) {
+            s.state[HEAD] = loop.head;
+            s.state[TAIL] = loop.tail;
+            s.state[STEPS] = u64(step);
+            *reinterpret_cast<Z*>(s.state + LEVEL_VALUE) = level;
+        }
+    }
+    loop.group.barrier();
+    loop.head = load_relaxed(s.state + HEAD);
+    loop.tail = load_relaxed(s.state + TAIL);
+    step = i64(load_relaxed(s.state + STEPS));
+    if constexpr (VALUES == 1) {
+        const u64 words[2] = {load_relaxed(s.state + LEVEL_VALUE), load_relaxed(s.state + LEVEL_VALUE + 1)};
+        memcpy(&level, words, sizeof(Z));
+    }
 }
 
 // Levels until the frontier is empty, `max_steps` are done, or, in the cluster, it has too many edges.
@@ -123,10 +247,18 @@ template <bool FULL_GRID, int BLOCK, class Group, int COUNTERS>
 DEVICE void levels(const Search& s, LevelLoop<BLOCK, Group, COUNTERS>& loop, Z level) {
     i64 step = i64(s.state[STEPS]);
     int parity = int(s.state[PARITY]);
-    for (; loop.rows() > 0 && step < s.max_steps; step++) {
-        if (!FULL_GRID && (s.direction == 2 || loop.edges() > CLUSTER_EDGES)) break;
-        bool pull = false;
-        if constexpr (FULL_GRID && MAY_PULL) pull = prefers_pull(s, loop);
+    bool pull = false, queued = false;
+    if constexpr (FULL_GRID && PUSH >= TWO_PHASE) clear_history<BLOCK>();
+    while (loop.rows() > 0 && step < s.max_steps) {
+        if (!FULL_GRID && (!CLUSTERED || s.direction == 2 || loop.edges() > CLUSTER_EDGES)) break;
+        if constexpr (!FULL_GRID && CLUSTERED && !COMPRESSED) {
+            if (is_local(loop)) {
+                levels_by_one_warp(s, loop, s.visited + parity * s.words(), level, step);
+                continue;
+            }
+        }
+        const bool pulled = pull;
+        if constexpr (FULL_GRID && MAY_PULL) pull = prefers_pull(s, loop, pulled);
         loop.begin();
         loop.record(s.trace, s.trace_rows, step, pull);
         if constexpr (VALUES == 1) level = multiply(level, s.a_iso, 0, 0, 0, 0);
@@ -136,15 +268,28 @@ DEVICE void levels(const Search& s, LevelLoop<BLOCK, Group, COUNTERS>& loop, Z l
                 const Append to = loop.appended();
                 loop.take();
                 u32* const next = s.visited + (1 - parity) * s.words();
-                const Pull one = {s, visited, next, to, level, {s.segments, s.segment_slots, loop.counter(1)}};
+                u64 counted = 0;
+                const Pull one = {s, visited, next, to, level, {s.segments, s.segment_slots, loop.counter(1)}, counted};
                 if constexpr (HUBS) pull_hubs<BLOCK>(one, loop.group);
                 else pull_level<BLOCK>(one, loop.group);
+                if constexpr (!LISTS) reserve(to, counted);
                 parity = 1 - parity;
+                queued = false;
             }
+        } else if constexpr (FULL_GRID) {
+            if constexpr (MAY_PULL && !LISTS) {
+                if (pulled) {
+                    const Append to = {loop.list, loop.counter(2), loop.head};
+                    list_new<BLOCK, Group>(s, to, visited, s.visited + (1 - parity) * s.words());
+                    loop.group.barrier();
+                }
+            }
+            push<BLOCK>(s, loop, visited, level, queued);
         } else {
             loop.push(Claim{s, visited, level});
         }
         loop.end();
+        step++;
     }
     // A block may be a whole level ahead of others here, but no block still reads the state as it was at the start:
     // each level ends with a barrier, and without a level the stored state does not change.
@@ -172,7 +317,7 @@ extern "C" __global__ void __launch_bounds__(GRID_BLOCK, GRID_RESIDENT)
     closure_grid(const MatrixArguments matrix, const SearchArguments given) {
     const Search s(matrix, given);
     CooperativeGrid group(s.state + BARRIER);
-    LevelLoop<GRID_BLOCK, CooperativeGrid, 2> loop = {
+    LevelLoop<GRID_BLOCK, CooperativeGrid, 3> loop = {
         s.graph, group, s.state + GRID_COUNT, s, s.state[HEAD], s.state[TAIL],
     };
     levels<true>(s, loop, *reinterpret_cast<const Z*>(s.state + LEVEL_VALUE));

@@ -18,7 +18,20 @@ struct Pull {
     const Append& to;
     Z level;
     SegmentList segments;
+    u64& counted;  // unless LISTS: the rows that this thread has found and their edges, packed
 
+    // Lists or counts a row that one thread has found.
+    DEVICE void add(i64 j) const {
+        const i64 start = i64(s.indptr[j]);
+        const u64 mine = s.graph.packing.pack(1, i64(s.indptr[j + 1]) - start);
+        if constexpr (LISTS) put(s.graph.packing, to, to.base + atomicAdd(to.counter, mine), j, start);
+        else counted += mine;
+    }
+    // The same for the lanes of a warp with `mine`.  The whole warp calls.
+    DEVICE void add_by_warp(bool mine, i64 j) const {
+        if constexpr (LISTS) append_by_warp(s.graph, to, mine, j);
+        else if (mine) add(j);
+    }
     // Writes the value of row j, which is reached from row k over the entry at position p (used only if it is read).
     DEVICE void write(i64 k, i64 j, i64 p) const {
         if constexpr (VALUES == 1) s.values[j] = level;
@@ -37,9 +50,9 @@ struct Reached {
 
 // Probes entries [p, stop) of a row, BATCH at once; returns the first visited neighbor.  Any thread may call.
 template <int BATCH>
-DEVICE Reached probe(const Search& s, const u32* visited, i64 p, i64 stop) {
+DEVICE Reached probe(const Search& s, const u32* visited, i64 row_start, i64 p, i64 stop) {
     if (p >= stop) return {-1, p};
-    for (T_CODEC::Cursor entry(s.t_columns, p, p); p < stop; p += BATCH) {
+    for (T_CODEC::Cursor entry(s.t_columns, row_start, p); p < stop; p += BATCH) {
         i64 k[BATCH];
 #pragma unroll
         for (int u = 0; u < BATCH; u++) {
@@ -85,9 +98,82 @@ DEVICE void probe_segment(const Pull& pull, i64 j, i64 number) {
     const Reached from = probe_by_warp(s, pull.visited, row_start, segments.first(number), segments.last(number));
     if (from.row < 0 || lane_id() != 0 || !bit_set(pull.visited_next, j)) return;
     pull.write(from.row, j, from.entry);
-    const i64 start = i64(s.indptr[j]);
-    const u64 mine = s.graph.packing.pack(1, i64(s.indptr[j + 1]) - start);
-    put(s.graph.packing, pull.to, pull.to.base + atomicAdd(pull.to.counter, mine), j, start);
+    pull.add(j);
+}
+
+// Searches in each group of LANES lanes entries [first, last) of a row; valid in every lane of the group.  Uncompressed
+// rows.  The whole warp calls.
+template <int LANES>
+DEVICE Reached probe_by_lanes(const Search& s, const u32* visited, i64 row_start, i64 first, i64 last) {
+    const int group = lane_id() / LANES;
+    Reached from = {-1, 0};
+    for (i64 p = first + lane_id() % LANES; __any_sync(FULL_WARP, p < last); p += 2 * LANES) {
+        const i64 p2 = p + LANES;
+        const i64 k = p < last ? s.t_columns.at(row_start, p) : -1, k2 = p2 < last ? s.t_columns.at(row_start, p2) : -1;
+        const bool hit = k >= 0 && bit_test(visited, k), hit2 = k2 >= 0 && bit_test(visited, k2);
+        const u32 hits = __ballot_sync(FULL_WARP, hit || hit2) >> (LANES * group) << (32 - LANES);
+        const int lane = hits != 0 ? LANES * group + __ffs(int(hits)) - 1 - (32 - LANES) : lane_id();
+        const i64 row = shuffle(hit ? k : k2, lane), entry = shuffle(hit ? p : p2, lane);
+        if (hits == 0) continue;
+        from = {row, entry};
+        last = 0;
+    }
+    return from;
+}
+
+// The rows of a thread, PER of a word of presence bits, as a block divides words among its threads.
+template <int PER>
+DEVICE u32 bits_of_thread(const u32* words) {
+    const int t = int(threadIdx.x);
+    return (words[t * PER / 32] >> (t * PER % 32)) & (FULL_WARP >> (32 - PER));
+}
+
+// Counts the rows from `first` on whose bits are set, and their edges; packed.
+DEVICE u64 count_found(const Search& s, u32 found, i64 first) {
+    i64 edges = 0;
+    for (u32 left = found; left; left &= left - 1) {
+        const i64 j = first + __ffs(int(left)) - 1;
+        edges += i64(s.indptr[j + 1]) - i64(s.indptr[j]);
+    }
+    return s.graph.packing.pack(__popc(found), edges);
+}
+
+// Appends to the list the rows whose bits are set in words that begin at row `base`, PER rows a thread.  The whole block
+// calls.
+template <int PER>
+DEVICE void append_found(const Search& s, const Append& to, const u32* words, i64 base) {
+    u32 found = bits_of_thread<PER>(words);
+    if (!__syncthreads_or(int(found != 0))) return;
+    const i64 first = base + PER * int(threadIdx.x);
+    u64 room = reserve(to, count_found(s, found, first));
+    for (; found; found &= found - 1) {
+        const i64 j = first + __ffs(int(found)) - 1;
+        const i64 start = i64(s.indptr[j]);
+        put(s.graph.packing, to, room, j, start);
+        room += s.graph.packing.pack(1, i64(s.indptr[j + 1]) - start);
+    }
+}
+
+// Lists or counts the same rows.  The whole block calls.
+template <int PER>
+DEVICE void add_found(const Pull& pull, const u32* words, i64 base) {
+    if constexpr (LISTS) {
+        append_found<PER>(pull.s, pull.to, words, base);
+    } else {
+        pull.counted += count_found(pull.s, bits_of_thread<PER>(words), base + PER * int(threadIdx.x));
+        __syncthreads();  // the words are written again
+    }
+}
+
+// Lists the rows of `visited` that are not in `before`.  Every thread of the group calls.
+template <int BLOCK, class Group>
+DEVICE void list_new(const Search& s, const Append& to, const u32* visited, const u32* before) {
+    __shared__ u32 found[BLOCK];
+    const int t = int(threadIdx.x);
+    for (i64 word = Group::rank() * BLOCK; word < s.words(); word += Group::size() * BLOCK) {
+        found[t] = word + t < s.words() ? visited[word + t] & ~before[word + t] : 0u;
+        append_found<32>(s, to, found, 32 * word);
+    }
 }
 
 // Searches all listed segments, after a barrier of the group.
@@ -98,90 +184,111 @@ DEVICE void probe_segments(const Pull& pull) {
 
 // --- without hubs: ----------------------------------------------------------------------------------
 
+// The rows of each thread, in a word of presence bits.
+constexpr int PULL_SPAN = 8;
+// The entries of a row after its first ones that lanes of the block probe; more are divided into segments.
+constexpr i64 PULL_DIRECT = TILE_ENTRIES;
+
 template <int BLOCK>
 struct PullStage {
-    u32 found[BLOCK / 8];
-    u16 open_rows[4 * BLOCK];
-    u16 long_rows[4 * BLOCK];
+    static constexpr u16 LISTED = 0xffffu;
+    u32 found[BLOCK * PULL_SPAN / 32];
+    u16 open_rows[PULL_SPAN * BLOCK];
+    u16 long_rows[PULL_SPAN * BLOCK];
     int long_count;
 };
 
-// Appends to the list the rows whose bits are set in BLOCK / 8 words that begin at row `base`.  The whole block calls.
-template <int BLOCK>
-DEVICE void append_found(const Search& s, const Append& to, const u32* words, i64 base) {
-    const int t = int(threadIdx.x);
-    u32 found = (words[t / 8] >> (4 * (t & 7))) & 15u;
-    if (!__syncthreads_or(int(found))) return;
-    i64 degrees = 0;
-    const i64 four = base + 4 * t;
-    for (u32 left = found; left; left &= left - 1) {
-        const i64 j = four + __ffs(int(left)) - 1;
-        degrees += i64(s.indptr[j + 1]) - i64(s.indptr[j]);
-    }
-    u64 room = reserve(to, s.graph.packing.pack(__popc(found), degrees));
-    for (; found; found &= found - 1) {
-        const i64 j = four + __ffs(int(found)) - 1;
-        const i64 start = i64(s.indptr[j]);
-        put(s.graph.packing, to, room, j, start);
-        room += s.graph.packing.pack(1, i64(s.indptr[j + 1]) - start);
-    }
-}
-
-// A block lists the unvisited rows of BLOCK / 8 words at a time.  A thread probes the first PROBES entries of each row.
-// The segments of long rows are listed for all warps of the grid; if the list is full, a warp of the block probes them.
+// A block lists the unvisited rows of some words at a time.  A thread probes the first PROBES entries of each row; lanes
+// of a warp probe the rest of a row.  The segments of long rows are listed for all warps of the grid, as far as the list
+// has room.
 template <int BLOCK, class Group>
 DEVICE void pull_level(const Pull& pull, Group& group) {
-    __shared__ PullStage<BLOCK> stage;
+    typedef PullStage<BLOCK> Stage;
+    __shared__ Stage stage;
     const Search& s = pull.s;
     const u32* const visited = pull.visited;
     const int t = int(threadIdx.x);
-    constexpr i64 WORDS = BLOCK / 8;
+    constexpr i64 WORDS = BLOCK * PULL_SPAN / 32;
     const i64 chunks = (s.words() + WORDS - 1) / WORDS;
     for (i64 chunk = Group::rank(); chunk < chunks; chunk += Group::size()) {
-        const i64 w = chunk * WORDS + t / 8;
+        const i64 w = chunk * WORDS + t * PULL_SPAN / 32;
         const i64 chunk_row = chunk * WORDS * 32;
         const u32 seen = w < s.words() ? visited[w] : FULL_WARP;
         const u32 unvisited = w < s.words() ? s.nonempty[w] & ~seen : 0u;
-        u32 open_rows = (unvisited >> (4 * (t & 7))) & 15u;
+        u32 open_rows = (unvisited >> (t * PULL_SPAN % 32)) & (FULL_WARP >> (32 - PULL_SPAN));
+        const bool writes = t * PULL_SPAN % 32 == 0 && w < s.words();
         int count;
         int slot = block_scan_exclusive(__popc(open_rows), count);
         if (count == 0) {  // every row is visited: copy the words
-            if ((t & 7) == 0 && w < s.words()) pull.visited_next[w] = seen;
+            if (writes) pull.visited_next[w] = seen;
             continue;
         }
         if (t < WORDS) stage.found[t] = 0;
         if (t == 0) stage.long_count = 0;
-        for (; open_rows; open_rows &= open_rows - 1) stage.open_rows[slot++] = u16(4 * t + __ffs(int(open_rows)) - 1);
+        for (; open_rows; open_rows &= open_rows - 1)
+            stage.open_rows[slot++] = u16(PULL_SPAN * t + __ffs(int(open_rows)) - 1);
         __syncthreads();
 
-        for (int i = t; i < count; i += BLOCK) {
-            const int local = stage.open_rows[i];
-            const i64 j = chunk_row + local;
-            const i64 begin = i64(s.t_indptr[j]), end = i64(s.t_indptr[j + 1]);
-            const Reached from = probe<1>(s, visited, begin, begin + PROBES < end ? begin + PROBES : end);
-            if (from.row >= 0) {
-                atomicOr(&stage.found[local >> 5], 1u << (local & 31));
-                pull.write(from.row, j, from.entry);
-            } else if (begin + PROBES < end) {
-                stage.long_rows[atomicAdd(&stage.long_count, 1)] = u16(local);
+        for (int i = t; i < count; i += PULL_ROWS * BLOCK) {
+            // The loads of several rows overlap: their bounds, their first columns, and the bits of these.
+            int local[PULL_ROWS];
+            i64 begin[PULL_ROWS], end[PULL_ROWS], first[PULL_ROWS];
+            bool hit[PULL_ROWS];
+#pragma unroll
+            for (int u = 0; u < PULL_ROWS; u++) {
+                local[u] = i + u * BLOCK < count ? int(stage.open_rows[i + u * BLOCK]) : -1;
+                const i64 j = chunk_row + local[u];
+                begin[u] = local[u] >= 0 ? i64(s.t_indptr[j]) : 0;
+                end[u] = local[u] >= 0 ? i64(s.t_indptr[j + 1]) : 0;
+            }
+#pragma unroll
+            for (int u = 0; u < PULL_ROWS; u++)
+                first[u] = begin[u] < end[u] ? T_CODEC::Cursor(s.t_columns, begin[u], begin[u]).column() : -1;
+#pragma unroll
+            for (int u = 0; u < PULL_ROWS; u++) hit[u] = first[u] >= 0 && bit_test(visited, first[u]);
+#pragma unroll
+            for (int u = 0; u < PULL_ROWS; u++) {
+                if (local[u] < 0) continue;
+                const i64 stop = begin[u] + PROBES < end[u] ? begin[u] + PROBES : end[u];
+                Reached from = {first[u], begin[u]};
+                if (!hit[u]) from = probe<1>(s, visited, begin[u], begin[u] + 1, stop);
+                if (from.row >= 0) {
+                    atomicOr(&stage.found[local[u] >> 5], 1u << (local[u] & 31));
+                    pull.write(from.row, chunk_row + local[u], from.entry);
+                } else if (stop < end[u]) {
+                    stage.long_rows[atomicAdd(&stage.long_count, 1)] = u16(local[u]);
+                }
             }
         }
         __syncthreads();
 
-        for (int r = warp_in_block(); r < stage.long_count; r += BLOCK / 32) {
-            const int local = stage.long_rows[r];
+        for (int first = 32 * warp_in_block(); first < stage.long_count; first += BLOCK) {
+            const int r = first + lane_id();
+            const bool inside = r < stage.long_count;
+            const i64 j = chunk_row + (inside ? int(stage.long_rows[r]) : 0);
+            const i64 begin = inside ? i64(s.t_indptr[j]) + PROBES : 0, end = inside ? i64(s.t_indptr[j + 1]) : 0;
+            if (pull.segments.add_by_warp(end - begin > PULL_DIRECT, j, begin, end)) stage.long_rows[r] = Stage::LISTED;
+        }
+        __syncthreads();
+
+        constexpr int LANES = T_CODEC::COMPRESSED ? 32 : 16;
+        for (int first = 32 / LANES * warp_in_block(); first < stage.long_count; first += BLOCK / LANES) {
+            const int r = first + lane_id() / LANES;
+            const int local = r < stage.long_count ? int(stage.long_rows[r]) : int(Stage::LISTED);
+            const bool mine = local != Stage::LISTED;
             const i64 j = chunk_row + local;
-            const i64 begin = i64(s.t_indptr[j]), end = i64(s.t_indptr[j + 1]);
-            if (pull.segments.add(LaneGroup<32>(), j, begin + PROBES, end)) continue;
-            const Reached from = probe_by_warp(s, visited, begin, begin + PROBES, end);
-            if (from.row < 0 || lane_id() != 0) continue;
+            const i64 begin = mine ? i64(s.t_indptr[j]) : 0, rest = begin + PROBES, end = mine ? i64(s.t_indptr[j + 1]) : 0;
+            Reached from = {-1, 0};
+            if constexpr (LANES < 32) from = probe_by_lanes<LANES>(s, visited, begin, rest, end);
+            else if (mine) from = probe_by_warp(s, visited, begin, rest, end);
+            if (from.row < 0 || lane_id() % LANES != 0) continue;
             atomicOr(&stage.found[local >> 5], 1u << (local & 31));
             pull.write(from.row, j, from.entry);
         }
         __syncthreads();
 
-        if ((t & 7) == 0 && w < s.words()) pull.visited_next[w] = seen | stage.found[t / 8];
-        append_found<BLOCK>(s, pull.to, stage.found, chunk_row);
+        if (writes) pull.visited_next[w] = seen | stage.found[t * PULL_SPAN / 32];
+        add_found<PULL_SPAN>(pull, stage.found, chunk_row);
     }
     group.barrier();
     probe_segments<BLOCK, Group>(pull);
@@ -211,21 +318,20 @@ DEVICE void probe_rest(const Pull& pull, i64 j) {
         if (end - begin <= 2) begin = end;  // the row has no entries but its hubs
     }
     const i64 rest = begin + PROBES;
-    Reached from = probe<4>(s, visited, begin, rest < end ? rest : end);
-    for (u32 longer = __ballot_sync(FULL_WARP, from.row < 0 && rest < end); longer; longer &= longer - 1) {
-        const int lane = __ffs(int(longer)) - 1;
-        const i64 first = shuffle(rest, lane), last = shuffle(end, lane);
-        if (pull.segments.add(LaneGroup<32>(), shuffle(j, lane), first, last)) continue;
-        const Reached at = probe_by_warp(s, visited, first - PROBES, first, last);
+    Reached from = probe<4>(s, visited, begin, begin, rest < end ? rest : end);
+    const bool longer = from.row < 0 && rest < end, listed = pull.segments.add_by_warp(longer, j, rest, end);
+    for_each_lane(longer && !listed, [&](int lane) {
+        const i64 first = shuffle(rest, lane);
+        const Reached at = probe_by_warp(s, visited, first - PROBES, first, shuffle(end, lane));
         if (lane_id() == lane) from = at;
-    }
+    });
     const bool hit = from.row >= 0;
     if (!__any_sync(FULL_WARP, hit)) return;
     if (hit) {
         bit_set(pull.visited_next, j);
         pull.write(from.row, j, 0);
     }
-    append_by_warp(s.graph, pull.to, hit, j);
+    pull.add_by_warp(hit, j);
 }
 
 template <int BLOCK, class Group>
@@ -267,7 +373,7 @@ DEVICE void pull_hubs(const Pull& pull, Group& group) {
             }
         }
         __syncthreads();
-        append_found<BLOCK>(s, pull.to, stage.found, chunk * BLOCK * 4);
+        add_found<4>(pull, stage.found, chunk * BLOCK * 4);
     }
     group.barrier();
 

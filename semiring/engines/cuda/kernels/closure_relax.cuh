@@ -105,22 +105,21 @@ DEVICE void add_to_pile(const RelaxArguments& s, const Order& order, i64 j) {
 // Chooses the first width from the values in the pile.  All threads of the group call with the same order.
 template <int BLOCK, class Group>
 DEVICE void measure(const RelaxArguments& s, Group& group, Order& order, i64 count) {
+    u64 lowest = 0, highest = 0;  // of no value: 0, of the complements too
     each_by_block<BLOCK, Group>(count, [&](i64 at, bool inside) {
-        u64 least = 0, most = 0;  // of no value: 0, of the complements too
-        if (inside) {
-            const double place = place_of(s.values[i64(s.pile[(order.passes & 1) * s.n + at])]);
-            if (place - place == 0) {
-                least = ~sortable(place);
-                most = sortable(place);
-            }
-        }
-        least = warp_max(least);
-        most = warp_max(most);
-        if (lane_id() == 0 && most != 0) {
-            atomicMax(s.state + LOWEST, least);
-            atomicMax(s.state + HIGHEST, most);
-        }
+        if (!inside) return;
+        const double place = place_of(s.values[i64(s.pile[(order.passes & 1) * s.n + at])]);
+        if (place - place != 0) return;
+        const u64 bits = sortable(place);
+        if (~bits > lowest) lowest = ~bits;
+        if (bits > highest) highest = bits;
     });
+    lowest = warp_max(lowest);
+    highest = warp_max(highest);
+    if (lane_id() == 0 && highest != 0) {
+        atomicMax(s.state + LOWEST, lowest);
+        atomicMax(s.state + HIGHEST, highest);
+    }
     group.barrier();
     const u64 most = load_relaxed(s.state + HIGHEST);
     const double low = most == 0 ? 0 : sorted_value(~load_relaxed(s.state + LOWEST));
@@ -145,6 +144,7 @@ DEVICE void pass(const RelaxArguments& s, const LevelLoop<BLOCK, Group>& loop, O
         s.state[BEST + (order.passes + 2) % 3] = 0;
     }
     order.passes++;
+    u64 best = 0;
     each_by_block<BLOCK, Group>(count, [&](i64 at, bool inside) {
         bool waits = false, enters = false;
         i64 row = 0;
@@ -155,14 +155,15 @@ DEVICE void pass(const RelaxArguments& s, const LevelLoop<BLOCK, Group>& loop, O
             waits = place > order.reach;
             enters = !waits && place > before;
         }
-        if (__any_sync(FULL_WARP, waits)) {
-            const u64 slot = warp_append(order.piled(s.state), waits);
-            if (waits) rest[slot] = J(row);
-            const u64 best = warp_max(waits ? ~sortable(place) : u64(0));
-            if (lane_id() == 0) atomicMax(order.best(s.state), best);
+        const u64 slot = block_append(order.piled(s.state), waits);
+        if (waits) {
+            rest[slot] = J(row);
+            if (~sortable(place) > best) best = ~sortable(place);
         }
         if (__syncthreads_or(enters)) append(loop.graph, to, enters, row);
     });
+    best = warp_max(best);
+    if (lane_id() == 0 && best != 0) atomicMax(order.best(s.state), best);
 }
 
 // --- steps ----------------------------------------------------------------------------------------------------

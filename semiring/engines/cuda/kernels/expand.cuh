@@ -72,14 +72,17 @@ DEVICE void append(const Graph& graph, const Append& to, bool mine, i64 row) {
 }
 
 // The same for a warp.
-DEVICE void append_by_warp(const Graph& graph, const Append& to, bool mine, i64 row) {
-    const i64 start = mine ? i64(graph.indptr[row]) : 0;
-    const u64 added = mine ? graph.packing.pack(1, i64(graph.indptr[row + 1]) - start) : 0;
+DEVICE void append_by_warp(const Packing& packing, const Append& to, bool mine, i64 row, i64 start, i64 degree) {
+    const u64 added = mine ? packing.pack(1, degree) : 0;
     const u64 inclusive = warp_scan_inclusive(added);
     u64 first = 0;
     if (lane_id() == 31) first = to.base + atomicAdd(to.counter, inclusive);
     first = shuffle(first, 31);
-    if (mine) put(graph.packing, to, first + inclusive - added, row, start);
+    if (mine) put(packing, to, first + inclusive - added, row, start);
+}
+DEVICE void append_by_warp(const Graph& graph, const Append& to, bool mine, i64 row) {
+    const i64 start = mine ? i64(graph.indptr[row]) : 0;
+    append_by_warp(graph.packing, to, mine, row, start, mine ? i64(graph.indptr[row + 1]) - start : 0);
 }
 
 constexpr int EDGES_AT_ONCE = COMPRESSED ? 2 : 4;
@@ -137,6 +140,51 @@ DEVICE void flush(const Graph& graph, PushStage<BLOCK, Visitor>& stage, const Ap
 template <class C>
 DEVICE void prefetch(const C& columns, i64 p) {
     if constexpr (!COMPRESSED) asm volatile("prefetch.global.L2 [%0];" ::"l"(columns.indices + p));
+}
+
+// Visits every edge of the listed rows once, by the blocks of a Group (grid.cuh), without a barrier.  `visitor` is as below;
+// `open` is not called.  Lanes of a warp follow a row, as many as an average row has edges, and a warp appends what it
+// finds: for few edges of short rows, where latency dominates, this takes less than sharing them by blocks.
+template <int BLOCK, class Group, class Visitor>
+DEVICE void expand_by_lanes(const Graph& graph, const RowList& list, const Append& to, const Visitor& visitor) {
+    const i64 first = graph.packing.rows(list.head), last = graph.packing.rows(list.tail);
+    const i64 last_edge = graph.packing.edges(list.tail), edges = last_edge - graph.packing.edges(list.head);
+    int lanes = 1;
+    while (lanes < 32 && lanes * (last - first) < edges) lanes *= 2;
+    const int rows = 32 / lanes;  // of a warp
+    // Consecutive warps are in different blocks.
+    const i64 warp = warp_in_block() * Group::size() + Group::rank(), warps = Group::size() * (BLOCK / 32);
+    for (i64 at = first + warp * rows; at < last; at += warps * rows) {
+        const i64 place = at + lane_id() / lanes;
+        i64 row = 0, row_start = 0, p = 0, end = 0;
+        typename Visitor::Payload payload = {};
+        if (place < last) {
+            if constexpr (Visitor::NEEDS_ROW) row = i64(list.row[place]);
+            row_start = i64(list.start[place]);
+            const i64 before = i64(list.before[place]);
+            const i64 after = place + 1 < last ? i64(list.before[place + 1]) : last_edge;
+            payload = visitor.payload(row, place);
+            p = row_start + list.passed;
+            end = p + after - before;
+        }
+        for (p += lane_id() % lanes; __any_sync(FULL_WARP, p < end); p += lanes) {
+            i64 j = 0, start = 0, degree = 0;
+            bool found = false;
+            if (p < end) {
+                j = graph.columns.at(row_start, p);
+                if constexpr (Visitor::APPENDS) {
+                    start = i64(graph.indptr[j]);
+                    degree = i64(graph.indptr[j + 1]) - start;
+                }
+                found = visitor.visit(payload, row, j, p);
+            }
+            if constexpr (Visitor::APPENDS) {
+                if (!__any_sync(FULL_WARP, found)) continue;
+                if (found) prefetch(graph.columns, start);
+                append_by_warp(graph.packing, to, found, j, start, degree);
+            }
+        }
+    }
 }
 
 // Visits every edge of the listed rows once, by the blocks of a Group (grid.cuh), without a barrier.  `visitor` has

@@ -28,6 +28,7 @@ DEVICE Graph graph_of(const LoopArguments& s) { return {s.indptr, open_columns(s
 
 template <int BLOCK, class Group, int COUNTERS = 1>
 struct LevelLoop {
+    typedef Group Members;
     Graph graph;
     Group group;
     u64* counters;  // COUNTERS of three copies each, initially 0; the first counts appended rows
@@ -63,6 +64,12 @@ struct LevelLoop {
     // Visits the edges of a frontier that was taken (expand.cuh).
     template <class Visitor>
     DEVICE void follow(const RowList& frontier, bool few, const Visitor& visitor) const {
+        if constexpr (!COMPRESSED) {
+            if (few && !graph.skewed) {
+                expand_by_lanes<BLOCK, Group>(graph, frontier, appended(), visitor);
+                return;
+            }
+        }
         expand<BLOCK, Group>(graph, frontier, few, appended(), visitor);
     }
     // Takes the frontier and visits its edges.

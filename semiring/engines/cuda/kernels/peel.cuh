@@ -59,7 +59,7 @@ DEVICE void sift(const PeelArguments& s, const Graph& graph, const J* from, J* t
         const C x = inside ? s.counts[i] : C(0);
         const bool keep = inside && x > level, mine = inside && !keep && (from == nullptr || x > done);
         if (keep && nearness(x) > best) best = nearness(x);
-        const u64 slot = warp_append(kept, keep);
+        const u64 slot = block_append(kept, keep);
         if (keep) to[slot] = J(i);
         if (__syncthreads_or(mine)) append(graph, listed, mine, i);
     });

@@ -72,6 +72,18 @@ struct SegmentList {
             segments[place + i] = fits ? u64(row) << RowSegments::BITS | u64(i) : NO_SEGMENT;
         return fits;
     }
+    // The same for a row of each lane with `mine`, by one atomic.  The whole warp calls.
+    DEVICE bool add_by_warp(bool mine, i64 row, i64 begin, i64 end) const {
+        const i64 count = mine ? RowSegments(begin, end).count() : 0;
+        const i64 inclusive = warp_scan_inclusive(count);
+        i64 first = 0;
+        if (lane_id() == 31 && inclusive > 0) first = i64(atomicAdd(counter, u64(inclusive)));
+        const i64 place = shuffle(first, 31) + inclusive - count;
+        const bool fits = mine && place + count <= slots;
+        for (i64 i = 0; i < count && place + i < slots; i++)
+            segments[place + i] = fits ? u64(row) << RowSegments::BITS | u64(i) : NO_SEGMENT;
+        return fits;
+    }
     // The number of listed segments, after a barrier of the grid.
     DEVICE i64 count() const {
         const i64 listed = i64(load_relaxed(counter));

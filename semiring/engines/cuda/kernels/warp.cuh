@@ -232,6 +232,27 @@ DEVICE T warp_append(T* count, bool mine) {
 
 // --- blocks: every thread of the block must call ----------------------------------------------------------
 
+// The number that *count had before the thread, if `mine`, added 1 to it; one atomic for the block: atomics of many warps on
+// one address are executed one after the other.  Synchronizes the block three times.
+template <class T>
+DEVICE T block_append(T* count, bool mine) {
+    __shared__ u32 counts[32];
+    __shared__ T start;
+    const u32 lanes = __ballot_sync(FULL_WARP, mine);
+    __syncthreads();  // an earlier call may still be reading
+    if (lane_id() == 0) counts[warp_in_block()] = __popc(lanes);
+    __syncthreads();
+    u32 below = 0, total = 0;
+    for (int warp = 0; warp < int(blockDim.x >> 5); warp++) {
+        if (warp < warp_in_block()) below += counts[warp];
+        total += counts[warp];
+    }
+    if (total == 0) return 0;
+    if (threadIdx.x == 0) start = atomicAdd(count, T(total));
+    __syncthreads();
+    return start + T(below + __popc(lanes & lanes_below()));
+}
+
 // The sum over a block; valid in thread 0.  Synchronizes the block twice.
 template <class T>
 DEVICE T block_sum(T value) {
