@@ -21,6 +21,7 @@ from typing import Any
 from .devices import Device, named
 from .exceptions import InvalidValue, NotSupported, near_names
 from .optional import installed, missing
+from .strategies import STRATEGIES
 from .worker_thread import apart_once
 
 _DEVICES = ("auto", "cpu", "cuda")
@@ -203,12 +204,6 @@ def _one_of(allowed: tuple[str, ...]) -> Any:
     return check
 
 
-def _strategy(place: str, value: Any) -> str:
-    from .engines.shared.strategies import STRATEGIES
-
-    return _one_of(tuple(STRATEGIES))(place, value)  # type: ignore[no-any-return]
-
-
 def _flag(place: str, value: Any) -> bool:
     text = str(value).lower()
     if text in ("1", "true", "yes", "on"):
@@ -281,7 +276,7 @@ _CHECKS: dict[str, Any] = {
     "device": _device,
     "cpu_engine": _one_of(_ENGINES),
     "direction": _one_of(_DIRECTIONS),
-    "strategy": _strategy,
+    "strategy": _one_of(tuple(STRATEGIES)),
     "device_memory": _bytes,
     "hyper_switch": _share,
     "bitmap_switch": _share,

@@ -24,7 +24,7 @@ MOST_LINES = 1000
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("exceptions", "renamed"),
     ("optional", "symbolic", "worker_thread"),
-    ("devices",),
+    ("devices", "strategies"),
     ("config",),
     ("kernel_store",),
     ("dtypes", "record_types"),

@@ -7,7 +7,7 @@ beside it are the times of the library's own strategy in the same run.
 from __future__ import annotations
 
 import semiring as sr
-from semiring.engines.shared.strategies import STRATEGIES
+from semiring.strategies import STRATEGIES
 
 from .. import checks, graphs
 from ..case import ONLY, Run

@@ -16,7 +16,7 @@ from semiring.config import engine_for
 from semiring.engines.registry import run as run_spec
 from semiring.engines.requests.storage import CheckCompressed
 from semiring.engines.rows import bounds
-from semiring.engines.shared.strategies import STRATEGIES
+from semiring.strategies import STRATEGIES
 from tests import verify
 
 from .. import graphs

@@ -27,10 +27,10 @@ from semiring.engines.cuda.kernel import Kernel
 from semiring.engines.cuda.specialize import constants
 from semiring.engines.requests.graphs import Closure, ClosureResult
 from semiring.engines.requests.operands import Rows
-from semiring.engines.shared.strategies import STRATEGIES
 from semiring.formats import CSR, index_dtype
 from semiring.formats.vectors import SingleEntry
 from semiring.ops.closure import final_on_arrival, typed_semiring
+from semiring.strategies import STRATEGIES
 from tests.loops import emulated
 
 pytestmark = pytest.mark.skipif(emulated.COMPILER is None, reason="kernels are run by a C++ compiler for the host")

@@ -8,12 +8,12 @@ from cupy.cuda import get_current_stream
 
 from ...formats import Array, IndexList, VectorStore, index_dtype, word_count
 from ...formats.vectors import empty_vector
+from ...strategies import STRATEGIES
 from ..recording import note
 from ..registry import ADDRESSABLE, implements, run
 from ..requests.graphs import Closure, ClosureResult, Step
 from ..requests.operations import Convert
 from ..shared.iso_results import arrivals
-from ..shared.strategies import STRATEGIES
 from . import tuning
 from .algebra import start_value
 from .arguments import pack_source, source_argument

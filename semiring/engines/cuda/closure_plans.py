@@ -15,7 +15,7 @@ from cupy.cuda import runtime
 from ...dtypes import FP32, INT32, INT64
 from ...formats import CODECS, CSR, AnyPattern, Array, index_dtype, word_count
 from ...operators.types import TypedMonoid, TypedSemiring
-from ..shared.strategies import STRATEGIES
+from ...strategies import STRATEGIES
 from . import compile_samples, tuning
 from .algebra import native_atomic, ring_facts
 from .arguments import arguments
@@ -144,7 +144,7 @@ def level_plan(
     """Return the call plan, cached with the matrix.
 
     t: the transpose, None for pushes only.  entered: the type of the sources' values.  kind: `Arrivals.kind`.
-    strategy: a name in `shared.strategies`.
+    strategy: a name in `semiring.strategies`.
     Raises NotSupported for more rows and entries than one word counts.
     """
     structure = _structure(a, t)

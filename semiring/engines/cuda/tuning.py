@@ -69,7 +69,8 @@ def cost_constants(costs: Costs) -> dict[str, int]:
 PROBES: Final = _row(
     "PROBES", 16, "measured",
     "entries that one thread probes before warps share the rest of the row; H200, kernel of bfs_levels on kron22: "
-    "2 0.42 ms, 4 0.35, 8 0.34, 16 0.32",
+    "2 0.42 ms, 4 0.35, 8 0.34, 16 0.32; since lanes probe the rest, call of bfs_levels on kron24: 4 0.94 ms, 8 0.75, "
+    "16 0.72",
 )  # fmt: skip
 LEVEL_EDGE_COST: Final = _row(
     "LEVEL_EDGE_COST", 32, "measured",
@@ -79,13 +80,13 @@ LEVEL_EDGE_COST: Final = _row(
 )  # fmt: skip
 PULL_ROWS: Final = _row(
     "PULL_ROWS", 2, "measured",
-    "rows whose first probes a thread of a pull makes at once; H200, bfs_levels on kron20 / kron24 between events: 1 "
-    "0.16 / 0.77 ms, 2 0.15 / 0.71",
+    "rows whose first probes a thread of a pull makes at once; H200, call of bfs_levels: on kron20 1 0.17 ms, 2 0.155; "
+    "on kron24 1 0.78, 2 0.72",
 )  # fmt: skip
 PULL_LISTS: Final = _row(
     "PULL_LISTS", 0, "measured",
-    "1: a pull lists the rows that it finds; 0: the first push after it does; H200, bfs_levels between events: on "
-    "kron22 1 0.36 ms, 0 0.33; on kron24 1 0.81, 0 0.71; on a uniform graph of 2 M rows and 128 M entries 0.40, 0.36",
+    "1: a pull lists the rows that it finds; 0: the first push after it does; H200, call of bfs_levels: on kron22 1 "
+    "0.37 ms, 0 0.34; on kron24 1 0.81, 0 0.72; on a uniform graph of 2 M rows and 128 M entries 1 0.40, 0 0.37",
 )  # fmt: skip
 CLUSTER_EDGES: Final = _row(
     "CLUSTER_EDGES", 8192, "measured",

@@ -28,7 +28,7 @@ class Closure(Spec):
     final_on_arrival: an entry never changes once present (monoid `any`; or `min_plus` where all weights are one
         value >= 0 and all sources have one value), so the search is level-synchronous and may pull.
     max_steps: stop after this number of frontiers, with `ClosureResult.converged` False.
-    strategy: of a level-synchronous search on a GPU (`shared.strategies`).
+    strategy: of a level-synchronous search on a GPU (`semiring.strategies`).
     parents: for min or max, and not final on arrival: the row that each value was computed from is also required;
         requested of implementations that fuse ``"parents"`` only, and never with a trace.
     The result (`ClosureResult`): the closed vector, and the facts of the run.

@@ -23,7 +23,7 @@
 // presence only, 1 one value for a whole level, 2 a value for each entry), MAY_PULL, HUBS (hubs are cached),
 // CLUSTER_BLOCK, GRID_BLOCK (threads a block), GRID_RESIDENT (blocks a multiprocessor), CLUSTER_EDGES, EAGER_EDGES,
 // PROBES, PULL_ROWS (see tuning.py), and the parameters of direction.cuh; and of a strategy
-// (engines/shared/strategies.py) PUSH (push_strategies.cuh), LISTS, CLUSTERED (whether the cluster executes levels), and
+// (strategies.py) PUSH (push_strategies.cuh), LISTS, CLUSTERED (whether the cluster executes levels), and
 // ALPHA, BETA and SHARE, the rule of the direction; 0: the cost model of direction.cuh.
 
 #include "direction.cuh"

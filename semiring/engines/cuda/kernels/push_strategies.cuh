@@ -1,4 +1,4 @@
-// The pushes of the literature, to be compared with that of expand.cuh (engines/shared/strategies.py; docs/papers.md).
+// The pushes of the literature, to be compared with that of expand.cuh (strategies.py; docs/papers.md).
 //
 // Each follows the edges of the frontier once.  Four append the rows that are found to the list, as `expand` does:
 //
