@@ -145,15 +145,18 @@ def _cliques(graph: Oriented) -> Vector:
     above = full(degrees(U), n)
     work = full(U.mxv(above, "plus_second"), n) + above * above
     for first, last in parts(work.dup(), 0, n, _GATHERED):
-        low, high, _ = U[first:last, :].dup().to_coo()
+        rows = U[first:last, :].dup()
+        low, high, _ = rows.to_coo()
         if not len(low):
             continue
-        T = U[low + first, :].ewise_mult(U[high, :], "pair").dup()
+        T = rows[low, :].ewise_mult(U[high, :], "pair").dup()
         last_of = T.mxm(U, "plus_pair").dup(mask=T.S)
         third_of = T.mxm(U.T, "plus_pair").dup(mask=T.S)
         at_edges = last_of.reduce_rowwise("plus").dup()
         for part in (last_of.reduce_columnwise("plus"), third_of.reduce_columnwise("plus")):
             k(accum="plus") << part
-        for ends in (low + first, high):
-            k[ends](accum="plus") << at_edges
+        k[high](accum="plus") << at_edges
+        lowest = Vector.full(np.int64(0), last - first, device=U.device)
+        lowest[low](accum="plus") << at_edges
+        k[first:last](accum="plus") << lowest
     return graph.restored(k)
