@@ -66,6 +66,8 @@ TYPES = ("bool", "int64", "float64", "float32")
 _SCALE = 13
 # And a graph of few entries: beside five vertices some functions have nothing to do.
 _BETWEEN = (8,)
+# A graph without hubs, leaves and isolated vertices, which R-MAT graphs have: 2^8 vertices of degree 12.
+_BIPARTITE_SCALE = 8
 # The same for functions that search from every vertex, or elect one after the other: 2^9 vertices.
 _SMALL_SCALE = 9
 FROM_EVERY_VERTEX = frozenset((
@@ -87,23 +89,33 @@ def matrices(types: Sequence[str] = TYPES, scale: int = _SCALE, between: Sequenc
     smallest.  Values of the type bool are one value for all entries, as from an edge list; those of other types are
     stored.
     """
-    for size, symmetric in product((0, *between, scale), (True, False)):
-        n, rows, columns = _edges(size, symmetric)
+    for kind, symmetric in product(("cycle", "bipartite", *between, scale), (True, False)):
+        n, rows, columns = _edges(kind, symmetric)
         for dtype in types:
             values = True if dtype == "bool" else np.ones(rows.size, dtype)
             yield sr.Matrix.from_coo(rows, columns, values, nrows=n, ncols=n)
 
 
 @functools.cache
-def _edges(size: int, symmetric: bool) -> tuple[int, Any, Any]:
-    """Return a number of vertices, 2^size or 5, and edges, on the host."""
-    if size:
-        A = sr.random.rmat(size, symmetric=symmetric, loops=False, device="cpu")
+def _edges(kind: str | int, symmetric: bool) -> tuple[int, Any, Any]:
+    """Return the number of vertices of a graph, and its edges, on the host.
+
+    kind: a cycle of five vertices (directed: without a way back); a uniform bipartite graph, in which no vertex
+    separates others (directed: acyclic, with long paths); or an R-MAT graph, by the binary logarithm of its vertices.
+    """
+    if isinstance(kind, int):
+        A = sr.random.rmat(kind, symmetric=symmetric, loops=False, device="cpu")
         return A.nrows, *A.to_coo(values=False)[:2]
-    edges = np.array([(0, 1), (1, 2), (2, 3), (3, 4), (0, 4)])
+    if kind == "cycle":
+        n, edges = 5, np.array([(0, 1), (1, 2), (2, 3), (3, 4), (0, 4)])
+    else:
+        n = 1 << _BIPARTITE_SCALE
+        i, j = np.indices((n, n))
+        admitted = (i < j) & ((i ^ j) & 1 == 1)  # between even and odd vertices
+        edges = np.argwhere(admitted & (np.random.default_rng(1).random((n, n)) < 24 / n))
     if symmetric:
         edges = np.concatenate([edges, edges[:, ::-1]])
-    return 5, edges[:, 0], edges[:, 1]
+    return n, edges[:, 0], edges[:, 1]
 
 
 def names() -> list[str]:

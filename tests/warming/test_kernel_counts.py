@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from benchmarks.cases import first_calls
@@ -41,3 +43,15 @@ def test_the_first_call_compiles_few_kernels(name: str, engine: str) -> None:
         pytest.skip("the reference engine compiles nothing")
     found = first_calls.in_new_process(name, engine, "float64")
     assert 0 < found["kernels"] <= LIMITS[name][engine == "cuda"]
+
+
+@pytest.mark.wide
+@pytest.mark.parametrize(
+    "name", ["articulation_points", "biconnected_components", "maximum_bipartite_matching", "two_coloring"]
+)
+def test_the_first_call_with_a_pack_compiles_nothing(name: str, tmp_path: Path, engine: str) -> None:
+    """Of functions that need other kernels on uniform or bipartite graphs than on R-MAT graphs."""
+    if engine != "cpu":
+        pytest.skip("the kernels of the CPU engine are compiled by running functions")
+    first_calls.packed(tmp_path, [name], "cpu", "float64")
+    assert first_calls.in_new_process(name, "cpu", "float64", str(tmp_path))["kernels"] == 0

@@ -46,6 +46,20 @@ def test_graphs_have_the_default_types_and_both_structures() -> None:
     assert max(A.nvals for A in graphs) > 1 << 17, "from so many entries kernels call for threads"
 
 
+def test_one_graph_is_bipartite_without_articulation_points_and_acyclic_where_directed() -> None:
+    """Functions that raise GraphProperty on other graphs are not run to their end by them."""
+    made = []
+    with sr.use("cpu"):
+        for symmetric in (True, False):
+            n, rows, columns = worker._edges("bipartite", symmetric)
+            made.append(sr.Matrix.from_coo(rows, columns, True, nrows=n, ncols=n))
+        assert [A.is_symmetric_structure for A in made] == [True, False]
+        assert sr.algorithms.is_bipartite(made[0])
+        assert sr.algorithms.connected_components(made[0]).reduce("max").value == 0
+        assert sr.algorithms.articulation_points(made[0]).nvals == 0
+        assert sr.algorithms.is_dag(made[1])
+
+
 @pytest.mark.costly
 @pytest.mark.parametrize(
     ("names", "call"),
