@@ -1,8 +1,8 @@
 """`warm`: compile the kernels of algorithms before they are called, in several processes.
 
 numba holds a process-wide lock while it compiles, so processes compile in parallel and threads would not.  Each process
-runs algorithms on small graphs of the relevant kinds (`worker.matrices`); its kernels are stored in the cache, from
-which later processes load them.
+compiles kernels that are recorded (`cpu_lists`, `engines.cuda.kernel_lists`), or runs algorithms on small graphs of the
+relevant kinds (`worker.matrices`); the kernels are stored in the cache, from which later processes load them.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
@@ -30,6 +31,7 @@ from ..dtypes import lookup
 from ..exceptions import InvalidValue, NotSupported, SemiringError
 from ..optional import installed, missing
 from ..worker_thread import processors
+from . import cpu_lists
 
 __all__ = ["WarmReport", "warm"]
 
@@ -39,6 +41,8 @@ Progress = Callable[[str, float], None]
 _MOST_PROCESSES = {"cpu": 16, "cuda": 4}
 # Recorded kernels for which another process is started: each imports the package and the compiler.
 _KERNELS_A_PROCESS = 4
+# Recorded CPU kernels, the largest ones, that are compiled before the others: each takes seconds.
+_LONGEST = 64
 # The algorithms that `warm` compiles if none is named.
 _USUAL = (
     *("bfs_levels", "bfs_parents", "bfs_trace", "sssp", "connected_components", "pagerank"),
@@ -95,11 +99,10 @@ def warm(
 ) -> WarmReport:
     """Compile the kernels that algorithms need, before they are called.
 
-    Compiled kernels are stored on disk, and a second call compiles nothing.  For the CPU the algorithms run in separate
-    processes on small graphs: symmetric and directed ones, of few and of many entries, with values of the given types.
-    For a GPU the kernels that such calls need are recorded with this version of the package, and are compiled on all
-    processors; for types that are not recorded the algorithms run on the GPU.  Kernels for other types and for
-    user-defined operators are compiled on first use.
+    Compiled kernels are stored on disk, and a second call compiles nothing.  Recorded with this version of the package
+    are the kernels that calls need on small graphs: symmetric and directed ones, of few and of many entries.  They are
+    compiled in several processes.  For types that are not recorded the algorithms run on such graphs.  Kernels for
+    other types and for user-defined operators are compiled on first use.
 
     Parameters
     ----------
@@ -170,29 +173,44 @@ def _from_lists(names: list[str], types: list[str], architecture: str | None, re
     from ..engines.cuda.compile import current_architecture
 
     where = architecture or current_architecture()
-    seen: set[int] = set()
-    texts = {}
+    work = _numbered(kernel_lists, names, types)
+    count = min(len(work) // _KERNELS_A_PROCESS + 1, len(processors()))
+    return _run(names, work, [_Worker("recorded", where) for _ in range(count)], "cuda", where, report)
+
+
+def _numbered(lists: Any, names: list[str], types: Sequence[str]) -> list[tuple[str, str]]:
+    """Return the numbers of the recorded kernels, each with the first function that needs it."""
+    first: dict[int, str] = {}
     for name in names:
-        texts[name] = [str(number) for number in kernel_lists.numbers(name, types) if number not in seen]
-        seen.update(map(int, texts[name]))
-    count = min(len(seen) // _KERNELS_A_PROCESS + 1, len(processors()))
-    return _run(texts, [_Worker("recorded", where) for _ in range(count)], "cuda", where, report)
+        for number in lists.numbers(name, types):
+            first.setdefault(number, name)
+    return [(name, str(number)) for number, name in first.items()]
 
 
 def _by_running(names: list[str], chosen: list[str], device: str, report: Progress | None) -> WarmReport:
-    """Run the algorithms in processes of their own, which compile and store kernels."""
+    """Compile kernels in several processes: the recorded ones of the CPU, and by running what is not recorded."""
     from .worker import TYPES
 
     types = chosen or TYPES
-    lines = {name: [f"{name} {dtype}" for dtype in types] for name in names}
-    count = min(len(names) * len(types), len(processors()), _MOST_PROCESSES[device])
-    return _run(lines, [_Worker("worker", device) for _ in range(count)], device, device, report)
+    lists = {name: cpu_lists.types(name) if device == "cpu" else () for name in names}
+    calls = [(name, f"{name} {dtype}") for name in names for dtype in types if dtype not in lists[name]]
+    kernels = _numbered(cpu_lists, names, types) if device == "cpu" else []
+    # The longest first, so that all processes end at the same time; the others function by function.
+    kernels.sort(key=lambda kernel: min(int(kernel[1]), _LONGEST))
+    count = len(calls) + -(-len(kernels) // _KERNELS_A_PROCESS)
+    workers = [_Worker("worker", device) for _ in range(min(count, len(processors()), _MOST_PROCESSES[device]))]
+    return _run(names, kernels + calls, workers, device, device, report)
 
 
 def _run(
-    lines: dict[str, list[str]], workers: list[_Worker], device: str, where: str, report: Progress | None
+    names: list[str],
+    work: list[tuple[str, str]],
+    workers: list[_Worker],
+    device: str,
+    where: str,
+    report: Progress | None,
 ) -> WarmReport:
-    """Distribute the lines of each algorithm over the processes, and count their kernels."""
+    """Distribute lines, each of an algorithm, over the processes in this order, and count their kernels."""
     started = time.perf_counter()
     idle: SimpleQueue[_Worker] = SimpleQueue()
     for worker in workers:
@@ -204,20 +222,20 @@ def _run(
         idle.put(worker)
         return name, result
 
-    left, done, seconds = {name: len(of_name) for name, of_name in lines.items()}, 0, dict.fromkeys(lines, 0.0)
-    kernels = dict.fromkeys(lines, 0)
+    left, done, seconds = Counter(name for name, _ in work), 0, dict.fromkeys(names, 0.0)
+    kernels = dict.fromkeys(names, 0)
 
     def end(name: str) -> None:
         nonlocal done
         done += 1
         if report is not None:
             what = f"{name}: {kernels[name]} kernels compiled for {where}, {seconds[name]:.1f} s"
-            report(what, done / len(lines))
+            report(what, done / len(names))
 
     pool = ThreadPoolExecutor(len(workers))
     try:
-        jobs = [pool.submit(compiled, name, line) for name, of_name in lines.items() for line in of_name]
-        for name in [name for name, count in left.items() if count == 0]:
+        jobs = [pool.submit(compiled, name, line) for name, line in work]
+        for name in [name for name in names if left[name] == 0]:
             end(name)
         for job in as_completed(jobs):
             name, result = job.result()

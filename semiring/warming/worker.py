@@ -1,9 +1,9 @@
-"""One process of `warm`: run the requested algorithms, so that their kernels are compiled and stored.
+"""One process of `warm`: compile recorded CPU kernels, or run algorithms so that their kernels are compiled.
 
     python -m semiring.warming.worker DEVICE
 
-Reads a function and a type of values per line, and writes one line of JSON for each: how many kernels were compiled,
-the seconds that it took, or an error.
+Reads a number of `cpu_lists`, or a function and a type of values, per line, and writes one line of JSON for each: how
+many kernels were compiled, the seconds that it took, or an error.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ import numpy as np
 import semiring as sr
 from semiring.engines.shared import compilations
 from semiring.exceptions import ConvergenceFailure, GraphProperty, InvalidValue
+from semiring.warming import cpu_lists
 
 # A required argument of an algorithm besides the matrix -> the value to pass, or a function of the matrix.
 ARGUMENTS: dict[str, Any] = {
@@ -157,19 +158,27 @@ def computed(call: Callable[[sr.Matrix], Any], A: sr.Matrix) -> bool:
     return True
 
 
+def run(name: str, dtype: str) -> None:
+    """Run the calls of a function on graphs of a type of values."""
+    for call in calls(name):
+        # Graphs of their own for each call: what a call derives from a matrix, later ones do not.
+        for A in matrices([dtype], scale(name), _BETWEEN):
+            computed(call, A)
+
+
 def main(device: str) -> None:
     """Process the lines of standard input until it ends."""
     with sr.use(device):
         compiled = 0  # the kernels that build the graphs count for the first algorithm
         for line in sys.stdin:
-            name, dtype = line.split()
             started = time.perf_counter()
             result: dict[str, Any] = {}
             try:
-                for call in calls(name):
-                    # Graphs of their own for each call: what a call derives from a matrix, later ones do not.
-                    for A in matrices([dtype], scale(name), _BETWEEN):
-                        computed(call, A)
+                name, *dtype = line.split()
+                if dtype:
+                    run(name, *dtype)
+                else:
+                    cpu_lists.compiled(int(name))
             except Exception as error:
                 result["error"] = f"{type(error).__name__}: {error}"
             result |= {"seconds": time.perf_counter() - started, "kernels": compilations.count() - compiled}

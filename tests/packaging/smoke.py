@@ -33,6 +33,7 @@ def installed() -> None:
     assert (folder / "py.typed").is_file()
     assert len(list((folder / "engines" / "cuda" / "kernels").glob("*.cuh"))) > 100
     assert (folder / "engines" / "cuda" / "kernel_lists.xz").is_file()
+    assert (folder / "warming" / "cpu_lists.xz").is_file()
     assert (importlib.resources.files("semiring") / "data" / "NY.gr.xz").is_file()
 
 

@@ -16,7 +16,7 @@ import semiring as sr
 from semiring import kernel_store
 from semiring.config import config
 from semiring.exceptions import DomainMismatch, InvalidValue, NotSupported, SemiringError
-from semiring.warming import ahead, worker
+from semiring.warming import ahead, cpu_lists, worker
 from tests import sampling
 
 ALGORITHMS = [name for name in sr.algorithms.__all__ if inspect.isfunction(getattr(sr.algorithms, name))]
@@ -93,6 +93,7 @@ with sr.use("cpu"):
 
 def test_a_line_for_each_algorithm_unless_quiet(capfd: pytest.CaptureFixture[str], monkeypatch: Any) -> None:
     monkeypatch.setattr(ahead, "_Worker", Compiled)
+    monkeypatch.setattr(cpu_lists, "_read", lambda: ([], {}))
     sr.warm("bfs_levels", "pagerank", device="cpu")
     assert capfd.readouterr().err.splitlines() == [
         "semiring: bfs_levels: 4 kernels compiled for cpu, 2.0 s (50%)",
@@ -120,6 +121,20 @@ class Compiled:
         """There is no process."""
 
 
+def test_recorded_kernels_are_compiled_once_and_the_longest_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In this order on one process; what is not recorded is run after them."""
+    monkeypatch.setattr(ahead, "_Worker", Compiled)
+    monkeypatch.setattr(ahead, "_LONGEST", 2)
+    monkeypatch.setattr(ahead, "processors", lambda: [0])
+    monkeypatch.setattr(Compiled, "lines", [])
+    calls: dict[str, Any] = {"mxm": {"bool": [4, 5], "int8": [6]}, "mxv": {"bool": [0, 3, 5], "int64": [1, 2]}}
+    monkeypatch.setattr(cpu_lists, "_read", lambda: ([], calls))
+    with config.set(quiet=True):
+        report = sr.warm("mxm", "mxv", device="cpu", types=["bool", "int64"])
+    assert Compiled.lines == [*"014523", "mxm int64"]
+    assert (report.kernels, report.processes) == ({"mxm": 3, "mxv": 4}, 1)
+
+
 @pytest.mark.parametrize(
     ("name", "hint"), [("bfs_level", "did you mean 'bfs_levels'"), ("zzz", "algorithms are: adamic_adar")]
 )
@@ -131,6 +146,7 @@ def test_an_unknown_algorithm_is_refused(name: str, hint: str) -> None:
 def test_types_are_checked_and_passed_on(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ahead, "_Worker", Compiled)
     monkeypatch.setattr(Compiled, "lines", [])
+    monkeypatch.setattr(cpu_lists, "_read", lambda: ([], {}))
 
     def types(given: Any) -> list[str]:
         Compiled.lines.clear()
