@@ -38,7 +38,7 @@ def main(run: Run) -> None:
             return Contender(lambda source: search(strategy, source), verified)
 
         for strategy in STRATEGIES:
-            what = f"{name} {strategy}"
+            what = f"{strategy} {name}"
             if not run.wants(what):
                 continue
             beside = {} if strategy == "auto" else {"auto": contender("auto")}
