@@ -26,6 +26,22 @@ def _searched(s: Small) -> Matrix:
             mxm_dot._plan.cache_clear()
 
 
+def _pairs(s: Small, method: str, ring: str, mask: Any, other: Matrix | None = None) -> Matrix:
+    """A product by pairs of rows, which are in tables that they fill several times, or searched where they are."""
+    B = s.A if other is None else other
+    if s.A.device == "cpu":
+        return s.A.mxm(B.T, ring, mask=mask)
+    from semiring.engines.cuda import mxm_dot, tuning
+
+    item = -(1 << 40) if method == "tables" else 1 << 40
+    with mock.patch.multiple(tuning, PAIR_LAUNCHES=-(1 << 40), PAIR_ITEM=item, PAIR_TABLE=512, PAIR_PART=500):
+        mxm_dot._pair_plan.cache_clear()
+        try:
+            return s.A.mxm(B.T, ring, mask=mask, method="dot").wait()
+        finally:
+            mxm_dot._pair_plan.cache_clear()
+
+
 def _split(s: Small, mask: Any = None) -> Matrix:
     """A product in batches, as with little memory."""
     if s.A.device == "cpu":
@@ -82,6 +98,10 @@ STEPS: dict[str, Callable[[Small], Any]] = {
     "mxm by dot products, reduced": lambda s: _summed(s.A.mxm(s.E, "min_plus", mask=s.A.V, method="dot")),
     "mxm by dot products, rows reduced": lambda s: s.A.mxm(s.A, mask=s.A.S, method="dot").reduce_rowwise("max"),
     "mxm by dot products, selected": lambda s: s.A.mxm(s.A, mask=s.A.S, method="dot").select(">", 9),
+    "mxm by pairs, tables": lambda s: _pairs(s, "tables", "plus_times", s.A.S),
+    "mxm by pairs, tables of bits": lambda s: _pairs(s, "tables", "plus_pair", s.A.V, s.E),
+    "mxm by pairs, searches": lambda s: _pairs(s, "searches", "plus_times", s.A.S, s.E),
+    "mxm by pairs, any": lambda s: _pairs(s, "searches", "any_pair", s.A.S),
     "mxm in batches": _split,
     "mxm in batches, masked": lambda s: _split(s, s.E.S),
     "mxm by hash tables": lambda s: _every_class(s.A, "plus_times"),

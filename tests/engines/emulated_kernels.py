@@ -18,13 +18,19 @@ from semiring.engines.cuda.compile import module_text
 from semiring.engines.cuda.kernel import Kernel
 from tests.loops import emulated
 
-_ENTRY = re.compile(r'extern "C" __global__ void (\w+)\(([^)]*)\)')
+_ENTRY = re.compile(r'extern "C" __global__ void (?:__launch_bounds__\([^)]*\)\s+)?(\w+)\(([^)]*)\)')
+_STRUCT = re.compile(r"const (\w+Arguments) (\w+)")
 _BLOCKS = 2
 
 
 def _call(entry: str, parameters: str) -> str:
     """A function of C++ that launches a kernel."""
-    names = ", ".join(re.findall(r"(\w+)\s*(?:,|$)", parameters))
+    structs = {name: kind for kind, name in _STRUCT.findall(parameters)}
+    names = ", ".join(
+        f"*static_cast<const {structs[name]}*>({name})" if name in structs else name
+        for name in re.findall(r"(\w+)\s*(?:,|$)", parameters)
+    )
+    parameters = _STRUCT.sub(r"const void* \2", parameters)
     launch = f"launch(blocks, [=] {{ {entry}({names}); }});"
     return f'extern "C" void call_{entry}(unsigned blocks, {parameters}) {{ {launch} }}\n'
 
@@ -33,16 +39,47 @@ def _argument(value: Any) -> Any:
     """The value of ctypes for an argument of `Kernel`."""
     if value is None or isinstance(value, np.ndarray):
         return ctypes.c_void_p(None if value is None else value.ctypes.data)
+    if isinstance(value, bytes):  # a struct
+        return ctypes.c_char_p(value)
     if isinstance(value, (bool, int)):
         return ctypes.c_bool(value) if isinstance(value, bool) else ctypes.c_longlong(value)
     return np.ctypeslib.as_ctypes_type(value.dtype)(value.item())
 
 
 class _Counter(np.ndarray[Any, Any]):
-    """A counter in memory of the host."""
+    """Counters in memory of the host."""
+
+    @property
+    def data(self) -> Any:
+        return SimpleNamespace(ptr=self.ctypes.data)
 
     def read(self) -> int:
         return int(self[0])
+
+
+def _packing(make: Any) -> Any:
+    """A function that returns a packer of a struct, for arrays in memory of the host."""
+
+    def made(*names: Any, **types: Any) -> Any:
+        pack = make(*names, **types)
+        return lambda **fields: pack(
+            **{name: _address(value) if isinstance(value, np.ndarray) else value for name, value in fields.items()}
+        )
+
+    return made
+
+
+def _address(array: np.ndarray[Any, Any]) -> int:
+    return int(array.ctypes.data)
+
+
+def _scratch(*parts: int) -> tuple[Any, list[int]]:
+    memory = [_empty(part, np.uint8) for part in parts]
+    return memory, [_address(part) for part in memory]
+
+
+def _scanned(values: Any, dtype: Any) -> Any:
+    return np.concatenate([[0], np.cumsum(values)]).astype(dtype)
 
 
 def _empty(size: int, dtype: Any) -> np.ndarray[Any, Any]:
@@ -73,12 +110,18 @@ def emulate(module: ModuleType, monkeypatch: pytest.MonkeyPatch, folder: Path) -
         "grid": lambda n: min(n, _BLOCKS),
         "one_wave": lambda *_: _BLOCKS,
         "require": lambda *_: None,
-        "counter": lambda: np.zeros(1, np.int64).view(_Counter),
+        "counter": lambda count=1: np.zeros(count, np.int64).view(_Counter),
+        "exclusive_scan": _scanned,
+        "multiprocessors": lambda: 1,
+        "read_words": lambda address, count: tuple((ctypes.c_uint64 * count).from_address(address)),
+        "scratch": _scratch,
         "counting": lambda count, dtype: np.arange(count, dtype=dtype),
         "gather": lambda array, at: array[at],
         "read_one": lambda array: int(array[0]),
         "sorted_keys": _sorted,
     }
+    for name in ("arguments", "operand_packer"):  # of the functions that plan launches, whose caches a test clears
+        replaced[name] = _packing(getattr(module, name, None))
     for name, value in replaced.items():
         if hasattr(module, name):
             monkeypatch.setattr(module, name, value)

@@ -34,9 +34,9 @@ def test_structs_are_found() -> None:
     assert set(BODIES) == {
         "AcyclicArguments", "DenseArguments", "DotArguments", "EitherArguments", "EwiseArguments", "GemmArguments",
         "HubArguments", "KeepArguments", "LevelArguments", "LinkArguments", "ManyArguments", "MaskedArguments",
-        "MatrixArguments", "PassArguments", "PeelArguments", "ProductArguments", "RadixArguments", "RangeArguments",
-        "RelaxArguments", "SddmmArguments", "SearchArguments", "SourceArguments", "SpmmArguments", "VoteArguments",
-        "WriteArguments",
+        "MatrixArguments", "PairArguments", "PassArguments", "PeelArguments", "ProductArguments", "RadixArguments",
+        "RangeArguments", "RelaxArguments", "SddmmArguments", "SearchArguments", "SourceArguments", "SpmmArguments",
+        "VoteArguments", "WriteArguments",
     }  # fmt: skip
     assert list(fields("SourceArguments").items()) == [
         ("sources", "P"), ("single", "q"), ("u_values", "P"), ("u_iso", "q"), ("source_count", "q"),

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 import cupy
 import numpy as np
 
-from ...config import config
 from ...dtypes import FP32, INT8, INT32, INT64
 from ...exceptions import NotSupported
 from ...formats import CSR, Array, Pattern, index_dtype, word_count
@@ -29,7 +28,7 @@ from .kernel import Handles, Kernel, kernel
 from .launch import BLOCK, grid, read_back, read_one, values_of
 from .mxm_dot import dot_products
 from .mxm_hash import Bins, bins, hash_product
-from .mxm_operands import constant
+from .mxm_operands import constant, fits
 from .mxm_panels import panels_bytes, panels_cost, panels_product
 from .primitives import exclusive_scan, put, rows_kernel, width
 from .select import mask_arguments, mask_text
@@ -40,8 +39,6 @@ _BYTE = np.dtype(np.uint8)
 # Reasoned: a key and a value of 8 bytes, 40 bytes of `sort_keys`, and 8 bytes of marks, ranks and counters.
 _PRODUCT_BYTES = 64
 _SMALLEST_BATCH = 1 << 20
-# Without a budget, so many bytes are taken to be free: the query takes longer than small products.
-_FEW_BYTES = 1 << 28
 _NO_MASK = mask_text(_BYTE, False)
 
 
@@ -58,20 +55,27 @@ def mxm(q: Mxm) -> CSR:
     if q.method == "sort":
         return _sorted(q)
     columns = q.by_column if q.mask is not None and q.method in ("auto", "dot") else None
-    if not q.by_row.ready and columns is not None and (found := _dot(q, math.inf)) is not None:
-        return found
-    with allocating("mxm", "cuda"):
-        sizes = bins(q)  # synchronizes
-    method, cost = _cheapest(q, sizes)
-    if columns is not None and (columns.ready or _pays_columns(q, sizes.total)):
-        found = _dot(q, math.inf if q.method == "dot" else cost)
+    forced = q.method == "dot" or not q.by_row.ready
+
+    @functools.cache
+    def sizes() -> Bins:
+        with allocating("mxm", "cuda"):
+            return bins(q)  # synchronizes
+
+    @functools.cache
+    def cheapest() -> tuple[str, float]:
+        return _cheapest(q, sizes())
+
+    if columns is not None and (forced or columns.ready or _pays_columns(q, sizes().total)):
+        found = _dot(q, lambda: math.inf if forced else cheapest()[1], forced)
         if found is not None:
             return found
+    method, _ = cheapest()
     if method == "hash":
-        return hash_product(q, sizes)
+        return hash_product(q, sizes())
     if method == "rows":
-        return panels_product(q, sizes.total)
-    del sizes
+        return panels_product(q, sizes().total)
+    sizes.cache_clear()
     return _sorted(q)
 
 
@@ -83,15 +87,15 @@ def least_cost(q: Mxm) -> float:
     return math.inf if q.method == "dot" or not q.by_row.ready else _cheapest(q, bins(q))[1]
 
 
-def _dot(q: Mxm, others: float) -> CSR | None:
+def _dot(q: Mxm, others: Callable[[], float], forced: bool) -> CSR | None:
     """Return the product by dot products; None if another method costs less, or if their slots do not fit.
 
-    others: the least cost of other methods.
+    others: returns the least cost of other methods.  forced: there is no other method.
     """
     assert q.mask is not None
     slot = 0 if constant(q) is not None else q.semiring.z.itemsize
     needed = q.mask.store.nvals * (2 * slot + index_dtype(q.ncols).itemsize) + 40 * q.a.nrows
-    if others < math.inf and not _fits(needed):
+    if not forced and not fits(needed):
         return None
     with allocating("mxm", "cuda", needed=lambda: needed):
         return dot_products(q, others)
@@ -100,18 +104,12 @@ def _dot(q: Mxm, others: float) -> CSR | None:
 def _cheapest(q: Mxm, sizes: Bins) -> tuple[str, float]:
     """Return the method of least cost, or the one of the request, and its cost."""
     costs = {
-        "hash": sizes.split(q)[1] if _fits(sizes.scratch(q)) else math.inf,
-        "rows": panels_cost(q, q.a.nrows, q.a.nvals, sizes.total) if _fits(panels_bytes(q, q.a.nrows)) else math.inf,
+        "hash": sizes.split(q)[1] if fits(sizes.scratch(q)) else math.inf,
+        "rows": panels_cost(q, q.a.nrows, q.a.nvals, sizes.total) if fits(panels_bytes(q, q.a.nrows)) else math.inf,
         "sort": float(sizes.total * tuning.SORTED_PRODUCT + tuning.SORT_LAUNCHES * tuning.PRODUCT_LAUNCH),
     }
     method = q.method if q.method in costs else min(costs, key=lambda method: costs[method])
     return method, costs[method]
-
-
-def _fits(count: int) -> bool:
-    """Return True if so many bytes are free; without a query if they are few."""
-    budget = config.device_memory
-    return count <= (_FEW_BYTES if budget is None else budget // 64) or count < free_device_memory()
 
 
 def _sorted(q: Mxm) -> CSR:
@@ -140,7 +138,7 @@ def _orientations(q: Mxm) -> list[Rows]:
 
 def _pays_columns(q: Mxm, products: int) -> bool:
     """Return True if the transpose of B costs little beside the products, so that dot products are worth a look."""
-    return q.method == "dot" or (q.b.nvals + q.ncols) * tuning.DERIVE_PRODUCTS < products
+    return (q.b.nvals + q.ncols) * tuning.DERIVE_PRODUCTS < products
 
 
 class _Plan(NamedTuple):
@@ -178,7 +176,7 @@ class _Expansion:
         """Return the partition bounds of batches: (row, entry of A, product) at each begin and at the end."""
         a = self.q.a
         batches = 1
-        if not _fits(2 * total * _PRODUCT_BYTES):
+        if not fits(2 * total * _PRODUCT_BYTES):
             batches = -(-total // max(free_device_memory() // 2 // _PRODUCT_BYTES, _SMALLEST_BATCH))
         if batches == 1:
             return [(0, 0, 0), (a.nrows, a.nvals, total)]

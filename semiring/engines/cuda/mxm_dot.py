@@ -22,8 +22,8 @@ from . import compile_samples, tuning
 from .arguments import arguments
 from .kernel import Handles, Kernel, kernel
 from .launch import BLOCK, Counter, bitmap, counter, grid, multiprocessors, read_words, scratch
-from .mxm_operands import constant, operand_packer, pack_operands
-from .primitives import compact_csr
+from .mxm_operands import constant, fits, operand_packer, pack_operands
+from .primitives import compact_csr, exclusive_scan
 from .specialize import constants, semiring, typedefs
 from .specialize import monoid as monoid_text
 
@@ -31,7 +31,10 @@ __all__ = ["DotProducts", "dot_products"]
 
 _FILE = "mxm_dot.cuh"
 _ESTIMATE = "mxm_dot_estimate.cuh"
+_PAIRS = "mxm_pairs.cuh"
+_ELEMENTS = ("A", "B", "M")
 _BYTE = np.dtype(np.uint8)
+_UINT32 = np.dtype(np.uint32)
 _SAMPLES = 1 << 16
 # What becomes of the results: the constant RESULT of the kernels.
 STORED, REDUCED, SUMMED = range(3)
@@ -78,8 +81,58 @@ def _plan(
     own.  valued: the mask admits entries by value.  lanes: for an entry of the mask.  elements: the types of the values
     of A, B and the mask.  integers: AP, AI, BP, BI, MP, MI of the kernels.
     """
-    types = dict(zip(("A", "B", "M"), elements, strict=True))
-    prologue = (
+    types = dict(zip(_ELEMENTS, elements, strict=True))
+    prologue = _prologue(ring, monoid, result, keeps, valued, lanes, types, integers)
+    names = ("mxm_dot_list", "mxm_dot_small", "mxm_dot_large", "mxm_dot_rows")
+    estimate = kernel(_ESTIMATE, "mxm_dot_estimate", prologue)
+    packers = operand_packer(**types, Z=ring.z), arguments(_FILE, "DotArguments")
+    return _Plan(*packers, estimate, *(kernel(_FILE, name, prologue) for name in names))
+
+
+class _PairPlan(NamedTuple):
+    """The call plan of pairs: the packers of ``ProductArguments`` and of ``PairArguments``, and the kernels."""
+
+    operands: Callable[..., bytes]
+    pack: Callable[..., bytes]
+    tally: Kernel
+    place: Kernel
+    list: Kernel
+    table: Kernel
+    search: Kernel
+
+
+@functools.lru_cache(maxsize=1024)
+def _pair_plan(
+    ring: TypedSemiring,
+    keeps: bool,
+    valued: bool,
+    same: bool,
+    elements: tuple[Any, ...],
+    *integers: np.dtype[Any],
+) -> _PairPlan:
+    """Return the plan; same: A and the transpose of B have one pattern.  The others are those of `_plan`."""
+    types = dict(zip(_ELEMENTS, elements, strict=True))
+    prologue = _prologue(ring, ring.add, STORED, keeps, valued, 1, types, integers) + constants(
+        SAME=same, PAIR_THREADS=tuning.PAIR_THREADS, PAIR_RESIDENT=tuning.PAIR_RESIDENT, PAIR_TABLE=tuning.PAIR_TABLE,
+        PAIR_BATCH=tuning.PAIR_BATCH, PAIR_WIDE=tuning.PAIR_WIDE, PAIR_PART=tuning.PAIR_PART,
+        PAIR_SEARCHED=tuning.PAIR_SEARCHED, PAIR_ITEM=tuning.PAIR_ITEM,
+    )  # fmt: skip
+    names = ("mxm_pairs_count", "mxm_pairs_place", "mxm_pairs_list", "mxm_pairs_table", "mxm_pairs_search")
+    packers = operand_packer(**types, Z=ring.z), arguments(_PAIRS, "PairArguments")
+    return _PairPlan(*packers, *(kernel(_PAIRS, name, prologue) for name in names))
+
+
+def _prologue(
+    ring: TypedSemiring,
+    monoid: TypedMonoid,
+    result: int,
+    keeps: bool,
+    valued: bool,
+    lanes: int,
+    types: dict[str, Any],
+    integers: tuple[np.dtype[Any], ...],
+) -> str:
+    return (
         typedefs(**dict(zip(("AP", "AI", "BP", "BI", "MP", "MI"), integers, strict=True)))
         + typedefs(**types)
         + constants(VALUED=valued, KEEPS=keeps, RESULT=result, MASKED=True, COMPLEMENT=False, GROUP=lanes)
@@ -87,10 +140,6 @@ def _plan(
         + semiring(ring)
         + monoid_text("reduce", monoid)
     )
-    names = ("mxm_dot_list", "mxm_dot_small", "mxm_dot_large", "mxm_dot_rows")
-    estimate = kernel(_ESTIMATE, "mxm_dot_estimate", prologue)
-    packers = operand_packer(**types, Z=ring.z), arguments(_FILE, "DotArguments")
-    return _Plan(*packers, estimate, *(kernel(_FILE, name, prologue) for name in names))
 
 
 def _sizes() -> str:
@@ -100,11 +149,13 @@ def _sizes() -> str:
     )  # fmt: skip
 
 
-def dot_products(q: Mxm, others: float) -> CSR | None:
-    """t(i, j) = (+)_k A(i, k) (x) B(k, j) for the entries (i, j) of the mask; None if `others` is less than the cost.
+def dot_products(q: Mxm, others: Callable[[], float]) -> CSR | None:
+    """t(i, j) = (+)_k A(i, k) (x) B(k, j) for the entries (i, j) of the mask; None if another method costs less.
 
-    others: the least cost of other methods.  Memory beyond the result: a value and a bit for each entry of the mask,
-    and that of `DotProducts`.  Synchronizes: reads the estimate and the number of entries of the result.
+    others: returns the least cost of other methods; see `DotProducts.of`.
+
+    Memory beyond the result: a value and a bit for each entry of the mask, and that of `DotProducts`.  Synchronizes:
+    reads the estimate and the number of entries of the result.
     """
     dots = DotProducts.of(q, others)
     if dots is None:
@@ -117,7 +168,8 @@ class DotProducts:
     """Dot products for the entries of a mask.
 
     Memory: 24 bytes a row, and 16 for each DOT_SEGMENT entries of the mask; a reduction needs a value and a bit more
-    for each row and each such segment, and no memory for entries of the mask.
+    for each row and each such segment, and no memory for entries of the mask.  As pairs: 16 bytes for each row of A and
+    column of B, and 24 for each entry of the mask.
     """
 
     def __init__(self, q: Mxm, m: CSR) -> None:
@@ -131,12 +183,15 @@ class DotProducts:
             a.indptr.dtype, a.indices.dtype, t.indptr.dtype, t.indices.dtype, m.indptr.dtype, m.indices.dtype,
         )  # fmt: skip
         self.probes = 0
+        self.pairs = False  # whether results that are stored are computed as pairs: see mxm_pairs.cuh
 
     @classmethod
-    def of(cls, q: Mxm, others: float) -> DotProducts | None:
-        """Return the dot products; None if `others` is less than their cost, or the mask does not list positions.
+    def of(cls, q: Mxm, others: Callable[[], float], *, reduced: bool = False) -> DotProducts | None:
+        """Return the dot products; None if another method costs less, or the mask does not list positions.
 
-        The cost, in probes of a table, is estimated from a sample of the mask.  Synchronizes: reads it.
+        others: returns the least cost of other methods; not called if all their products, estimated from a sample of
+        the entries of A, are more than the cost of dot products.  reduced: the results are reduced, and so not computed
+        as pairs.  The costs, in probes of a table, are estimated from a sample of the mask.  Synchronizes: reads them.
         """
         mask = simplified(q.mask)
         if isinstance(mask, bool) or mask.complement or not isinstance(mask.store, CSR):
@@ -144,21 +199,39 @@ class DotProducts:
         made = cls(replace(q, mask=mask), mask.store)
         if mask.store.nvals == 0:  # nothing to sample
             return made
-        made.probes, longest = made._estimates()
-        cost = made.probes + tuning.DOT_ENTRY * mask.store.nvals + tuning.DOT_SERIAL * longest
-        return None if others < cost else made
+        cost, products = made._estimates(reduced)
+        return None if cost > products and others() < cost else made
 
-    def _estimates(self) -> tuple[int, int]:
-        """Return the expected probes, and those of the longest row of a warp, from a sample of the mask.
+    def _estimates(self, reduced: bool) -> tuple[float, int]:
+        """Return the cost, and the products of all rows, 0 if they are not estimated; sets `probes` and `pairs`.
 
         Synchronizes.
         """
-        m, sums, compile_samples = self.m, counter(2), min(_SAMPLES, self.m.nvals)
-        plan = self._plan(STORED, self.q.semiring.add, 1)
+        q, a, m, sums = self.q, self.q.a, self.m, counter(5)
+        rows = q.by_row.get().indptr if q.by_row.ready else None
+        if rows is not None and rows.dtype != self.t.indptr.dtype:
+            rows = None
+        plan, samples, of_a = self._plan(STORED, q.semiring.add, 1), min(_SAMPLES, m.nvals), min(_SAMPLES, a.nvals)
         packed = self._packed(plan, _Outputs())
-        plan.estimate(grid(compile_samples), BLOCK, packed, m.nvals, compile_samples, sums)
-        probes, longest = read_words(sums.data.ptr, 2)  # synchronizes
-        return probes * m.nvals // compile_samples, longest
+        plan.estimate(grid(max(samples, of_a)), BLOCK, packed, m.nvals, samples, rows, a.nvals, of_a, sums)
+        probes, longest, filled, shorter, products = read_words(sums.data.ptr, 5)  # synchronizes
+        probes, filled, shorter = (total * m.nvals // samples for total in (probes, filled, shorter))
+        cost = probes + tuning.DOT_ENTRY * m.nvals + tuning.DOT_SERIAL * longest
+        self.probes, products = probes, products * a.nvals // of_a
+        if reduced or m.nvals > tuning.PAIR_MOST or not fits(40 * m.nvals + 16 * self._longer_rows()):
+            return cost, products
+        pairs = tuning.PAIR_COLUMN * shorter + tuning.PAIR_ENTRY * m.nvals + self._longer_rows()
+        pairs += tuning.PAIR_LAUNCHES * tuning.PRODUCT_LAUNCH
+        self.pairs = pairs < cost + filled
+        return min(cost, pairs), products
+
+    def _same(self) -> bool:
+        """Return whether A and the transpose of B have one pattern."""
+        a, t = self.q.a, self.t
+        return a.indptr is t.indptr and a.indices is t.indices
+
+    def _longer_rows(self) -> int:
+        return self.t.nrows + (0 if self._same() else self.q.a.nrows)
 
     def _plan(self, result: int, monoid: TypedMonoid, lanes: int) -> _Plan:
         return _plan(self.q.semiring, monoid, result, self.iso is None, self.valued, lanes, *self.types)
@@ -175,7 +248,9 @@ class DotProducts:
         m, z = self.m, self.q.semiring.z
         marks = cupy.zeros(word_count(m.nvals), np.uint32)
         values = cupy.empty(m.nvals, z) if self.iso is None else None
-        if m.nvals:
+        if m.nvals and self.pairs:
+            self._run_pairs(marks, values)
+        elif m.nvals:
             self._run(STORED, self.q.semiring.add, _Outputs(marks, values))
         return CSR(m.pattern, z, values, self.iso), marks
 
@@ -208,6 +283,33 @@ class DotProducts:
         del memory  # referenced until the last kernel that uses it is queued
         return plan, packed
 
+    def _run_pairs(self, marks: Array, values: Array | None) -> None:
+        """Compute the results by the kernels of pairs."""
+        m, nvals, rows = self.m, self.m.nvals, self._longer_rows()
+        note(method="dot", probes=self.probes, kernel="pairs")
+        plan = _pair_plan(self.q.semiring, self.iso is None, self.valued, self._same(), *self.types)
+        cleared = cupy.zeros(3 * rows, np.uint32)
+        counts = cleared[2 * rows :]
+        memory, (ranks, entries, others, items) = scratch(4 * nvals, 4 * nvals, 8 * nvals, 8 * nvals)
+        operands = pack_operands(
+            plan.operands, self.q.a, self.t, m, zero(self.q.semiring.z), valued=self.valued
+        )  # these kernels begin with the first product
+
+        def packed(starts: Array | None) -> bytes:
+            return operands + plan.pack(
+                marks=marks, values=values, mask_nvals=nvals, longer_rows=rows, counts=counts, totals=cleared,
+                starts=starts, ranks=ranks, entries=entries, others=others, items=items, state=state,
+            )  # fmt: skip
+
+        state = counter(3)
+        plan.tally(grid(nvals), BLOCK, packed(None))
+        given = packed(starts := exclusive_scan(counts, _UINT32))
+        plan.place(grid(nvals), BLOCK, given)
+        plan.list(grid(rows), BLOCK, given)
+        plan.table(multiprocessors() * tuning.PAIR_RESIDENT, tuning.PAIR_THREADS, given)
+        plan.search(grid(nvals), BLOCK, given)
+        del memory, starts  # referenced until the last kernel that uses them is queued
+
 
 def _lanes(average: float) -> int:
     """Return the lanes for an entry of the mask, so that each has DOT_PROBES probes or more on average."""
@@ -226,4 +328,8 @@ def samples() -> Iterator[Handles]:
         yield _plan(
             ring, monoid, result, not ring.add.is_any, valued, (1, 8, 1, 32, 8, 1)[number],
             (FP32, INT8, INT8 if valued else _BYTE), INT64, INT32, INT32, INT64, INT32, INT32,
+        )  # fmt: skip
+        yield _pair_plan(
+            ring, not ring.add.is_any, valued, number % 2 == 0, (FP32, INT8, INT8 if valued else _BYTE),
+            *((INT64, INT32, INT64, INT32) if number % 2 == 0 else (INT64, INT32, INT32, INT64)), INT32, INT32,
         )  # fmt: skip

@@ -43,7 +43,7 @@ def mxm_reduce_scalar(q: MxmReduceScalar) -> ScalarResult:
 
     Computes the product and then reduces it if dot products cost more.  Synchronizes: reads estimates.
     """
-    dots = DotProducts.of(q.product, least_cost(q.product))
+    dots = DotProducts.of(q.product, lambda: least_cost(q.product), reduced=True)
     if dots is None:
         return reduce_scalar(ReduceScalar(mxm(q.by_rows), q.monoid))
     return reduce_scalar(ReduceScalar(dots.reduced(q.monoid, by_rows=False), q.monoid))
@@ -52,7 +52,7 @@ def mxm_reduce_scalar(q: MxmReduceScalar) -> ScalarResult:
 @implements(MxmReduceRows, engine="cuda", when=_reducible)
 def mxm_reduce_rows(q: MxmReduceRows) -> VectorStore:
     """w(i) = (+)_j t(i, j) of a product t under a mask, as `mxm_reduce_scalar`."""
-    dots = DotProducts.of(q.product, least_cost(q.product))
+    dots = DotProducts.of(q.product, lambda: least_cost(q.product), reduced=True)
     if dots is None:
         return reduce_rows(ReduceRows(mxm(q.by_rows), q.monoid))
     return dots.reduced(q.monoid, by_rows=True)
@@ -64,7 +64,7 @@ def mxm_select(q: MxmSelect) -> CSR:
 
     Synchronizes: reads estimates and the number of entries of the result.
     """
-    dots = DotProducts.of(q.product, least_cost(q.product))
+    dots = DotProducts.of(q.product, lambda: least_cost(q.product))
     if dots is None:
         made = select(Select(mxm(q.by_rows), q.op, q.k))
         assert isinstance(made, CSR)

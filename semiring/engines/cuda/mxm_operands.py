@@ -8,8 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...config import config
 from ...dtypes import FP32, INT8, INT32, INT64
 from ...formats import CSR, index_dtype
+from ...memory.budget import free_device_memory
 from ...operators.types import TypedSemiring
 from ...record_types import zero
 from ..requests.operations import Mxm
@@ -20,10 +22,12 @@ from .arguments import arguments
 from .launch import values_of
 from .specialize import constants, semiring, typedefs
 
-__all__ = ["Operands", "constant", "operand_packer", "operands", "pack_operands", "sampled"]
+__all__ = ["Operands", "constant", "fits", "operand_packer", "operands", "pack_operands", "sampled"]
 
 _BYTE = np.dtype(np.uint8)
 _INT32 = np.dtype(np.int32)
+# Without a budget, so many bytes are taken to be free: the query takes longer than small products.
+_FEW_BYTES = 1 << 28
 
 
 class Operands(NamedTuple):
@@ -43,6 +47,12 @@ class Operands(NamedTuple):
 def constant(q: Mxm) -> np.generic | None:
     """Return the value of every result if products are constant and the monoid is `any`, else None."""
     return product_value(q.semiring, q.a.iso, q.b.iso) if q.semiring.add.is_any else None
+
+
+def fits(count: int) -> bool:
+    """Return True if so many bytes are free; without a query if they are few."""
+    budget = config.device_memory
+    return count <= (_FEW_BYTES if budget is None else budget // 64) or count < free_device_memory()
 
 
 def operands(q: Mxm) -> Operands:

@@ -446,3 +446,44 @@ VOTE_LARGE: Final = _row(
 )  # fmt: skip
 VOTE_TILES: Final = _row("VOTE_TILES", 4096, "reasoned", "tiles of VOTE_LARGE entries at a time, of 256 to 512 MB")
 VOTE_BLOCKS: Final = _row("VOTE_BLOCKS", 16, "reasoned", "blocks for each multiprocessor, as SORT_BLOCKS")
+PAIR_MOST: Final = _row(
+    "PAIR_MOST", 1 << 28, "reasoned", "entries of a mask that are sorted as pairs, if 24 bytes each are free; 0: none"
+)
+PAIR_COLUMN: Final = _row(
+    "PAIR_COLUMN", 2, "reasoned",
+    "a column of the shorter row of a pair: a probe of a table, with its share of the table, or a cheaper search",
+)  # fmt: skip
+PAIR_ENTRY: Final = _row(
+    "PAIR_ENTRY", 40, "reasoned",
+    "an entry of the mask that is sorted as a pair: two searches for its row and three atomics, 0.2 ms for 1 M",
+)  # fmt: skip
+PAIR_LAUNCHES: Final = _row("PAIR_LAUNCHES", 8, "reasoned", "launches of a product by pairs beside those without")
+PAIR_THREADS: Final = _row(
+    "PAIR_THREADS", 512, "reasoned", "threads of a block that probes a table with up to so many pairs: 16 warps"
+)
+PAIR_RESIDENT: Final = _row(
+    "PAIR_RESIDENT", 3, "reasoned", "blocks of a multiprocessor: as many threads as DOT_RESIDENT, and 96 KB of tables"
+)
+PAIR_TABLE: Final = _row(
+    "PAIR_TABLE", 1 << 15, "reasoned",
+    "bytes of a table: 4096 entries in 8192 slots, or bits of 262,144 columns; half of the entries with positions",
+)  # fmt: skip
+PAIR_BATCH: Final = _row("PAIR_BATCH", 4, "reasoned", "columns that a lane loads before it searches them together")
+PAIR_WIDE: Final = _row(
+    "PAIR_WIDE", 64, "reasoned", "columns of a pair for a warp: two batches of the eight lanes that shorter pairs have"
+)
+PAIR_PART: Final = _row(
+    "PAIR_PART", 1 << 16, "reasoned",
+    "columns, on average, that a block searches in a row with one table, or four times the entries of the row, which "
+    "fill its tables again for each part: 0.1 ms, and the kernel ends with a part",
+)  # fmt: skip
+PAIR_SEARCHED: Final = _row(
+    "PAIR_SEARCHED", 4, "reasoned",
+    "a search in a row where it is, in probes of a table: nine steps, four of which read lines of their own",
+)  # fmt: skip
+PAIR_ITEM: Final = _row(
+    "PAIR_ITEM",
+    3000,
+    "reasoned",
+    "probes of the device in the time that a part costs beside its probes: 4 us of a block",
+)

@@ -1,7 +1,7 @@
-// The operands of dot products, and the rows of A as tables in shared memory, which the rows of Bt probe.
+// The operands of dot products, and rows as tables in shared memory, which other rows probe.
 //
-// A table has a bit for each column from the first to the last of the row, if they fit and the values of A are not
-// read; else it is a hash table.  The prologue is that of mxm_dot.cuh.
+// A table has a bit for each column from the first to the last of the row, if they fit and no position in the row is
+// needed; else it is a hash table.  The prologue is that of mxm_dot.cuh.
 
 #pragma once
 
@@ -10,7 +10,6 @@
 typedef reduce_z OUT;
 
 constexpr bool READS_X = KEEPS && multiply_reads_x;
-constexpr bool HAS_BITS = !READS_X;
 constexpr int BLOCK = 256;
 constexpr i64 STORED = 0;
 constexpr i64 REDUCED = 1;
@@ -33,18 +32,40 @@ struct DotArguments {
 struct DotProductArguments : ProductArguments, DotArguments {};
 static_assert(sizeof(DotProductArguments) == sizeof(ProductArguments) + sizeof(DotArguments));
 
-// --- the rows of A as tables ----------------------------------------------------------------------------
+// --- sums of products -----------------------------------------------------------------------------------
 
-typedef choose<sizeof(AI) == 8, u64, u32> Key;
-constexpr Key EMPTY = ~Key(0);
+DEVICE bool finished(const Maybe<Z>& sum) {
+    if constexpr (!KEEPS) return sum.hit;
+    else return sum.hit && add_is_terminal(sum.value);
+}
 
-template <int SLOTS>
-struct RowTable {
-    Key keys[SLOTS];                  // a hash table of columns, or a bit for each column from the first to the last
-    u32 places[READS_X ? SLOTS : 1];  // the position of an entry in its row
+struct Add {
+    DEVICE Z operator()(Z a, Z b) const { return add(a, b); }
 };
 
-DEVICE u32 slot_of(Key key, u32 last) { return (u32(key) * 2654435769u >> 7) & last; }
+// sum (+)= A(i, k) (x) B(k, j), for entry p of A and entry q of Bt.
+DEVICE void accumulate(const ProductArguments& s, Maybe<Z>& sum, i64 i, i64 k, i64 j, i64 p, i64 q) {
+    Z z = Z();
+    if constexpr (KEEPS) z = product(s, left_value(s, p), q, i, k, j);
+    sum = join(sum, Maybe<Z>{true, z}, Add());
+}
+
+// --- rows as tables -------------------------------------------------------------------------------------
+
+template <class I>
+using KeyOf = choose<sizeof(I) == 8, u64, u32>;
+
+// PLACES: whether the position of an entry is needed.
+template <class I, int SLOTS, bool PLACES>
+struct RowTable {
+    KeyOf<I> keys[SLOTS];            // a hash table of columns, or a bit for each column from the first to the last
+    u32 places[PLACES ? SLOTS : 1];  // the position of an entry in its row
+};
+
+template <class Key>
+DEVICE u32 slot_of(Key key, u32 last) {
+    return (u32(key) * 2654435769u >> 7) & last;
+}
 
 // A power of two: at least four times `entries`, so that most searches end at their first slot, if the table has so
 // many slots, else at least twice.
@@ -53,53 +74,70 @@ DEVICE u32 slots_for(i64 entries, u32 most) {
     return wanted < most ? wanted : most;
 }
 
-// How a row of A is stored: where it is; as a hash table; as bits.
+// How a row is stored: where it is; as a hash table; as bits.
 constexpr int IN_PLACE = 0;
 constexpr int HASHED = 1;
 constexpr int AS_BITS = 2;
 
-// Whether a row is stored as bits: one for each column from `low` to `high` fits into `words`, and is enough.
-DEVICE bool fits_as_bits(i64 low, i64 high, u32 words) { return HAS_BITS && (high - low) / 32 < i64(words); }
+// Whether a bit for each column from `low` to `high` fits into `words`.
+DEVICE bool fits_as_bits(i64 low, i64 high, u32 words) { return (high - low) / 32 < i64(words); }
 
-// Row i of A: its entries, its first and last column, and its table.
-template <int SLOTS>
-struct RowOfA {
-    const DotProductArguments& s;
-    RowTable<SLOTS>& table;
+// The entries [begin, end) of a row, their first and last column, and their table.
+template <class I, int SLOTS, bool PLACES>
+struct TabledRow {
+    typedef KeyOf<I> Key;
+    static constexpr Key EMPTY = ~Key(0);
+    const I* columns;
+    RowTable<I, SLOTS, PLACES>& table;
     i64 begin, end, low, high;
     int kind;
     u32 slots;  // of the hash table, or words of the bits
 
-    DEVICE RowOfA(const DotProductArguments& s, RowTable<SLOTS>& table, i64 i, i64 most) : s(s), table(table) {
-        begin = i64(s.a_indptr[i]);
-        end = i64(s.a_indptr[i + 1]);
-        low = i64(s.a_indices[begin]);
-        high = i64(s.a_indices[end - 1]);
+    // most: entries of a hash table.
+    DEVICE TabledRow(const I* columns, RowTable<I, SLOTS, PLACES>& table, i64 begin, i64 end, i64 most)
+        : columns(columns), table(table), begin(begin), end(end) {
+        low = i64(columns[begin]);
+        high = i64(columns[end - 1]);
         kind = end - begin <= most ? HASHED : IN_PLACE;
         slots = kind == HASHED ? slots_for(end - begin, SLOTS) : 0;
-        if (fits_as_bits(low, high, SLOTS)) {
+        if (!PLACES && fits_as_bits(low, high, SLOTS)) {
             kind = AS_BITS;
             slots = u32((high - low) / 32 + 1);
         }
     }
-    // Fills the table by `count` threads, which call `wait` before and after.
-    template <class F>
+    // Fills the table by `count` threads, each of which loads LOADS entries at once; they call `wait` before and after.
+    template <int LOADS, class F>
     DEVICE void fill(int thread, int count, F wait) {
         const Key empty = kind == AS_BITS ? Key(0) : EMPTY;
         for (u32 slot = thread; slot < slots; slot += count) table.keys[slot] = empty;
         wait();
         if (kind == IN_PLACE) return;
-        for (i64 p = begin + thread; p < end; p += count) {
-            const i64 k = i64(s.a_indices[p]);
-            if (kind == AS_BITS) atomicOr(table.keys + ((k - low) >> 5), Key(1) << ((k - low) & 31));
-            else insert(Key(k), u32(p - begin));
+        if constexpr (LOADS == 1) {
+            for (i64 p = begin + thread; p < end; p += count) enter(i64(columns[p]), p);
+        } else {
+            for (i64 first = begin + thread; first < end; first += LOADS * count) {
+                I loaded[LOADS];
+#pragma unroll
+                for (int n = 0; n < LOADS; n++) {
+                    if (first + n * count < end) loaded[n] = columns[first + n * count];
+                }
+#pragma unroll
+                for (int n = 0; n < LOADS; n++) {
+                    if (first + n * count < end) enter(i64(loaded[n]), first + n * count);
+                }
+            }
         }
         wait();
+    }
+    // Enters column k, which is at position p.
+    DEVICE void enter(i64 k, i64 p) {
+        if (kind == AS_BITS) atomicOr(table.keys + ((k - low) >> 5), Key(1) << ((k - low) & 31));
+        else insert(Key(k), u32(p - begin));
     }
     DEVICE void insert(Key key, u32 place) {
         for (u32 slot = slot_of(key, slots - 1);; slot = (slot + 1) & (slots - 1)) {
             if (atomicCAS(table.keys + slot, EMPTY, key) != EMPTY) continue;
-            if constexpr (READS_X) table.places[slot] = place;
+            if constexpr (PLACES) table.places[slot] = place;
             return;
         }
     }
@@ -111,12 +149,12 @@ struct RowOfA {
             return table.keys[bit >> 5] >> (bit & 31) & 1 ? begin : -1;
         }
         if (kind == IN_PLACE) {
-            const i64 p = lower_bound(s.a_indices, begin, end, k);
-            return p < end && i64(s.a_indices[p]) == k ? p : -1;
+            const i64 p = lower_bound(columns, begin, end, k);
+            return p < end && i64(columns[p]) == k ? p : -1;
         }
         for (u32 slot = slot_of(Key(k), slots - 1);; slot = (slot + 1) & (slots - 1)) {
             const Key key = table.keys[slot];
-            if (key == Key(k)) return READS_X ? begin + i64(table.places[slot]) : begin;
+            if (key == Key(k)) return PLACES ? begin + i64(table.places[slot]) : begin;
             if (key == EMPTY) return -1;
         }
     }

@@ -23,25 +23,15 @@
 
 // --- products -------------------------------------------------------------------------------------------
 
-DEVICE bool finished(const Maybe<Z>& sum) {
-    if constexpr (!KEEPS) return sum.hit;
-    else return sum.hit && add_is_terminal(sum.value);
-}
-
-struct Add {
-    DEVICE Z operator()(Z a, Z b) const { return add(a, b); }
-};
-
 struct Reduce {
     DEVICE OUT operator()(OUT a, OUT b) const { return cast<OUT>(reduce(a, b)); }
 };
 
-// sum (+)= A(i, k) (x) B(k, j), for entry p of A and entry q of Bt.
-DEVICE void accumulate(const DotProductArguments& s, Maybe<Z>& sum, i64 i, i64 k, i64 j, i64 p, i64 q) {
-    Z z = Z();
-    if constexpr (KEEPS) z = product(s, left_value(s, p), q, i, k, j);
-    sum = join(sum, Maybe<Z>{true, z}, Add());
-}
+// The table of a row of A.
+template <int SLOTS>
+using TableOfA = RowTable<AI, SLOTS, READS_X>;
+template <int SLOTS>
+using RowOfA = TabledRow<AI, SLOTS, READS_X>;
 
 // sum (+)= the dot product of row i of A and the entries [begin, end) of row j of Bt, by lanes `stride` apart.
 template <bool BITS, int SLOTS>
@@ -165,7 +155,7 @@ template <int TEAM, int SLOTS>
 DEVICE Maybe<OUT> processed(const DotProductArguments& s, const RowOfA<SLOTS>& row, Spread* spreads, i64 i, i64 first,
                             i64 last) {
     Spread& spread = spreads[warp_in_block()];
-    if (HAS_BITS && row.kind == AS_BITS) return products_of<TEAM, true>(s, row, spread, i, first, last);
+    if (!READS_X && row.kind == AS_BITS) return products_of<TEAM, true>(s, row, spread, i, first, last);
     return products_of<TEAM, false>(s, row, spread, i, first, last);
 }
 
@@ -218,9 +208,9 @@ constexpr u64 TAKEN_AT_ONCE = 8;
 
 extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT) mxm_dot_small(const DotProductArguments s) {
     constexpr int SLOTS = 2 * int(SMALL);
-    __shared__ RowTable<SLOTS> tables[BLOCK / 32];
+    __shared__ TableOfA<SLOTS> tables[BLOCK / 32];
     __shared__ Spread spreads[BLOCK / 32];
-    RowTable<SLOTS>& table = tables[warp_in_block()];
+    TableOfA<SLOTS>& table = tables[warp_in_block()];
     const u64 count = s.state[0];
     while (true) {
         u64 next = 0;
@@ -230,8 +220,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT) mxm_dot_small(cons
         const u64 until = next + TAKEN_AT_ONCE < count ? next + TAKEN_AT_ONCE : count;
         for (; next < until; next++) {
             const i64 i = s.small[next];
-            RowOfA<SLOTS> row(s, table, i, SMALL);
-            row.fill(lane_id(), 32, [] { __syncwarp(); });
+            RowOfA<SLOTS> row(s.a_indices, table, i64(s.a_indptr[i]), i64(s.a_indptr[i + 1]), SMALL);
+            row.template fill<1>(lane_id(), 32, [] { __syncwarp(); });
             const i64 first = i64(s.mask_indptr[i]);
             Maybe<OUT> part = processed<32>(s, row, spreads, i, first, i64(s.mask_indptr[i + 1]));
             if constexpr (RESULT != STORED) {
@@ -246,7 +236,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT) mxm_dot_small(cons
 extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT) mxm_dot_large(const DotProductArguments s) {
     constexpr int SLOTS = 2 * int(LARGE);
     extern __shared__ char room[];
-    RowTable<SLOTS>& table = *reinterpret_cast<RowTable<SLOTS>*>(room);
+    TableOfA<SLOTS>& table = *reinterpret_cast<TableOfA<SLOTS>*>(room);
     __shared__ Spread spreads[BLOCK / 32];
     __shared__ u64 taken;
     const u64 count = s.state[1];
@@ -258,8 +248,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT) mxm_dot_large(cons
         const u64 next = taken;
         if (next >= count) return;
         const i64 i = s.large[2 * next], first = s.large[2 * next + 1], row_end = i64(s.mask_indptr[i + 1]);
-        RowOfA<SLOTS> row(s, table, i, LARGE);
-        if (held != i) row.fill(threadIdx.x, BLOCK, [] { __syncthreads(); });
+        RowOfA<SLOTS> row(s.a_indices, table, i64(s.a_indptr[i]), i64(s.a_indptr[i + 1]), LARGE);
+        if (held != i) row.template fill<1>(threadIdx.x, BLOCK, [] { __syncthreads(); });
         held = i;
         const i64 last = first + SEGMENT < row_end ? first + SEGMENT : row_end;
         Maybe<OUT> part = processed<BLOCK>(s, row, spreads, i, first, last);
