@@ -25,10 +25,11 @@ from ..vertex_labels import algorithm
 # Terms of the products of one block of rows: 64 Mi of at most 16 bytes are within 1 GiB.
 _TERMS_A_BLOCK = 1 << 26
 
-# From c, the sum over the common neighbors, and t, a total of both vertices: c / (t - c), the share of the union.
-_share_of_union = binary.register_anonymous("x / (y - x)", "share_of_union")
-_share = binary.register_anonymous("x / y", "share")
-_root_of_product = binary.register_anonymous("sqrt(x) * sqrt(y)", "root_of_product")
+# The last step of a similarity, from x = d(u) + c i and y = d(v): c is the sum over the common neighbors, d the total
+# of a row.  So the totals are combined with c in one pass each, and no matrix of totals is intersected with that of c.
+_share_of_union = binary.register_anonymous("imag(x) / (real(x) + real(y) - imag(x))", "share_of_union")
+_share_of_least = binary.register_anonymous("imag(x) / min(real(x), real(y))", "share_of_least")
+_share_of_mean = binary.register_anonymous("imag(x) / (sqrt(real(x)) * sqrt(real(y)))", "share_of_mean")
 
 
 @algorithm("rr")
@@ -62,7 +63,7 @@ def common_neighbors(A: Matrix, pairs: Matrix | None = None, *, top: int | None 
     >>> sr.algorithms.common_neighbors(A).to_dicts()
     {0: {3: 2, 4: 1}, 3: {0: 2, 4: 1}, 4: {0: 1, 3: 1}}
     """
-    return _similarity("common_neighbors", A, pairs, top, "plus_pair", None, None)
+    return _similarity("common_neighbors", A, pairs, top, "plus_pair", None)
 
 
 @algorithm("rr")
@@ -105,9 +106,7 @@ def jaccard(A: Matrix, pairs: Matrix | None = None, *, top: int | None = None, w
     if weighted:
         weights("jaccard", A, least=0, finite=True)
         A, _ = bounded(A.apply("identity[float64]").dup(), 2 * A.nvals)
-    return _similarity(
-        "jaccard", A, pairs, top, "plus_min" if weighted else "plus_pair", _both("plus"), _share_of_union
-    )
+    return _similarity("jaccard", A, pairs, top, "plus_min" if weighted else "plus_pair", _share_of_union)
 
 
 @algorithm("rr")
@@ -148,7 +147,7 @@ def overlap(A: Matrix, pairs: Matrix | None = None, *, top: int | None = None, w
     if weighted:
         weights("overlap", A, least=0, finite=True)
         A, _ = bounded(A.apply("identity[float64]").dup(), 2 * A.nvals)
-    return _similarity("overlap", A, pairs, top, "plus_min" if weighted else "plus_pair", _both("min"), _share)
+    return _similarity("overlap", A, pairs, top, "plus_min" if weighted else "plus_pair", _share_of_least)
 
 
 @algorithm("rr")
@@ -189,8 +188,8 @@ def cosine(A: Matrix, pairs: Matrix | None = None, *, top: int | None = None, we
     if weighted:
         weights("cosine", A, finite=True)
         A, _, norms = bounded_rows(A.apply("identity[float64]").dup(), lambda M: M.apply("square"))
-        return _similarity("cosine", A, pairs, top, "plus_times", _both(_root_of_product), _share, total=norms)
-    return _similarity("cosine", A, pairs, top, "plus_pair", _both(_root_of_product), _share)
+        return _similarity("cosine", A, pairs, top, "plus_times", _share_of_mean, total=norms)
+    return _similarity("cosine", A, pairs, top, "plus_pair", _share_of_mean)
 
 
 @algorithm("rr")
@@ -266,13 +265,19 @@ def resource_allocation(A: Matrix, pairs: Matrix | None = None, *, top: int | No
 def _weighted_by_degree(name: str, A: Matrix, pairs: Matrix | None, top: int | None, weight: str) -> Matrix:
     """Return the sums of a weight of each common neighbor."""
     n = is_matrix(name, A).nrows
-    degree = A.apply("second", right=np.float64(1)).reduce_columnwise("plus")
+    degree = _full(A.apply("second", right=np.float64(1)).reduce_columnwise("plus"), A)
     weighted = A.ewise_mult(degree.apply(weight), "second").dup()  # A(u, w) = weight of w
     return _products(name, n, A, weighted, pairs, top, semiring.plus_second, lambda C, first: C)
 
 
-def _both(op: Any) -> Any:
-    return lambda C, rows, columns: rows.ewise_mult(C, "first").ewise_mult(columns, op)
+def _full(u: Vector, A: Matrix) -> Vector:
+    """Return u with 0 for missing elements: a matrix and a full vector are combined in one pass.
+
+    Unchanged if it would be larger than A.
+    """
+    if u.size > 2 * A.nvals:
+        return u.dup()
+    return Vector.full(0.0, u.size, device=u.device).ewise_add(u, "plus").dup()
 
 
 def _similarity(
@@ -281,25 +286,24 @@ def _similarity(
     pairs: Matrix | None,
     top: int | None,
     ring: str,
-    totals: Any,
     last: Any,
     *,
     total: Vector | None = None,
 ) -> Matrix:
-    """Return last(c, t) for each pair: c over its common neighbors by `ring`, t of the totals of both rows.
+    """Return last(d(u) + c i, d(v)) for each pair: c over its common neighbors by `ring`, d the total of a row.
 
-    total: of each row; None: the sum of its values, or for plus_pair their number.
+    last: None: c alone.  total: of each row; None: the sum of its values, or for plus_pair their number.
     """
     n = is_matrix(name, A).nrows
     product = semiring.plus_pair[np.int64] if ring == "plus_pair" else getattr(semiring, ring)
-    if totals is None:
+    if last is None:
         return _products(name, n, A, A, pairs, top, product, lambda C, first: C)
     values = A.apply("second", right=np.float64(1)) if ring == "plus_pair" else A
-    sums = values.reduce_rowwise("plus").dup() if total is None else total
+    sums = _full(values.reduce_rowwise("plus") if total is None else total, A)
 
     def finished(C: Matrix, first: slice) -> Matrix:
-        C = C.apply("identity[float64]").dup()
-        return C.ewise_mult(totals(C, sums[first].dup(), sums), last)
+        rows = sums if first == slice(0, n) else sums[first].dup()
+        return rows.ewise_mult(C, "cmplx").ewise_mult(sums, last)
 
     return _products(name, n, A, A, pairs, top, product, finished)
 
