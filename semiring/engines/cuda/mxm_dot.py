@@ -115,7 +115,7 @@ def _pair_plan(
     prologue = _prologue(ring, ring.add, STORED, keeps, valued, 1, types, integers) + constants(
         SAME=same, PAIR_THREADS=tuning.PAIR_THREADS, PAIR_RESIDENT=tuning.PAIR_RESIDENT, PAIR_TABLE=tuning.PAIR_TABLE,
         PAIR_BATCH=tuning.PAIR_BATCH, PAIR_WIDE=tuning.PAIR_WIDE, PAIR_PART=tuning.PAIR_PART,
-        PAIR_SEARCHED=tuning.PAIR_SEARCHED, PAIR_ITEM=tuning.PAIR_ITEM,
+        PAIR_SEARCHED=tuning.PAIR_SEARCHED, PAIR_ITEM=tuning.PAIR_ITEM, PAIR_SPARSE=tuning.PAIR_SPARSE,
     )  # fmt: skip
     names = ("mxm_pairs_count", "mxm_pairs_place", "mxm_pairs_list", "mxm_pairs_table", "mxm_pairs_search")
     packers = operand_packer(**types, Z=ring.z), arguments(_PAIRS, "PairArguments")

@@ -466,7 +466,12 @@ PAIR_RESIDENT: Final = _row(
 )
 PAIR_TABLE: Final = _row(
     "PAIR_TABLE", 1 << 15, "reasoned",
-    "bytes of a table: 4096 entries in 8192 slots, or bits of 262,144 columns; half of the entries with positions",
+    "bytes of a table: 8192 slots, or bits of 262,144 columns; half of the slots with positions",
+)  # fmt: skip
+PAIR_SPARSE: Final = _row(
+    "PAIR_SPARSE", 4, "reasoned",
+    "slots of a table for each entry: a column that is not there meets 1.4 slots on average, 2.5 with two slots an "
+    "entry, and a warp waits for the longest of 32 searches",
 )  # fmt: skip
 PAIR_BATCH: Final = _row("PAIR_BATCH", 4, "reasoned", "columns that a lane loads before it searches them together")
 PAIR_WIDE: Final = _row(

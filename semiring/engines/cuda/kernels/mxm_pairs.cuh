@@ -10,7 +10,7 @@
 //
 // The prologue is that of mxm_dot.cuh, and the constants SAME (A and Bt have one pattern), PAIR_THREADS (of a block, and
 // pairs of a part), PAIR_RESIDENT, PAIR_TABLE (bytes of a table), PAIR_BATCH, PAIR_WIDE, PAIR_PART, PAIR_SEARCHED,
-// PAIR_ITEM (see tuning.py).
+// PAIR_ITEM, PAIR_SPARSE (see tuning.py).
 
 #include "dot_table.cuh"
 
@@ -39,7 +39,7 @@ constexpr int SLOT_BYTES = int(sizeof(WidestKey)) + (PLACES ? 4 : 0);
 // A power of two.
 constexpr int slots_within(int bytes) { return 2 * SLOT_BYTES > bytes ? 1 : 2 * slots_within(bytes / 2); }
 constexpr int SLOTS = slots_within(int(PAIR_TABLE));
-constexpr i64 MOST = SLOTS / 2;  // entries of a hash table
+constexpr i64 MOST = SLOTS / PAIR_SPARSE;  // entries of a hash table
 
 // Numbers of entries within a row.
 template <class P>
@@ -275,6 +275,17 @@ DEVICE void put_result(const PairArguments& s, i64 position, const Maybe<Z>& sum
     if constexpr (KEEPS) s.values[m] = sum.value;
 }
 
+// lower_bound in steps that double, for few elements less than `key`: those between two entries of the longer row.
+template <class T>
+DEVICE i64 lower_bound_near(const T* sorted, i64 low, i64 high, i64 key) {
+    i64 probe = low;
+    for (i64 step = 1; probe < high && i64(sorted[probe]) < key; step *= 2) {
+        low = probe + 1;
+        probe += step;
+    }
+    return lower_bound(sorted, low, probe < high ? probe : high, key);
+}
+
 // The pairs at positions [first, last), by a block: at most one for each thread.  row: in its operand.
 template <class P, class I, class Q, class J>
 DEVICE void process_part(const PairProductArguments& s, const RowsOf<P, I> longer, const RowsOf<Q, J> shorter, i64 row,
@@ -295,8 +306,7 @@ DEVICE void process_part(const PairProductArguments& s, const RowsOf<P, I> longe
             until = upper_bound(longer.indices, until, row_end, i64(longer.indices[begin]) + 32 * SLOTS - 1);
         TabledRow<I, SLOTS, PLACES> tabled(longer.indices, table, begin, until, MOST);
         tabled.template fill<4>(threadIdx.x, blockDim.x, [] { __syncthreads(); });
-        if (next < end && i64(shorter.indices[next]) < tabled.low)
-            next = lower_bound(shorter.indices, next + 1, end, tabled.low);
+        next = lower_bound_near(shorter.indices, next, end, tabled.low);
         mine.begin = next;
         if (next < end && i64(shorter.indices[end - 1]) <= tabled.high) next = end;
         else next = upper_bound(shorter.indices, next, end, tabled.high);
