@@ -8,9 +8,27 @@ from typing import Any
 import numpy as np
 
 import semiring as sr
+from semiring.bridges.bench import validation
+from semiring.bridges.bench.validation import close, component_count, equal
 from tests import verify
 
 from .graphs import arrays, module
+
+__all__ = [
+    "Check",
+    "close",
+    "component_count",
+    "components",
+    "distances",
+    "double_precision",
+    "equal",
+    "itself",
+    "levels",
+    "order",
+    "parents",
+    "product",
+    "ranks",
+]
 
 Check = Callable[[Any, Any], None]
 
@@ -62,28 +80,6 @@ def components(A: sr.Matrix) -> Check:
     return check
 
 
-def component_count(indptr: Any, indices: Any) -> int:
-    """The number of components of a symmetric pattern, by least labels.
-
-    Every root is hooked to the least neighboring root, then all paths are flattened, until nothing changes: then the
-    roots of both ends of every entry are equal, and only entries have joined roots.
-    """
-    xp = verify.module_of(indices)
-    alone = _numbers(indptr, indices)
-    root = alone
-    while True:
-        before, root = root, root.copy()
-        for i, j in verify.arcs(indptr, indices):
-            mine, theirs = before[i], before[j]
-            lower = theirs < mine
-            xp.minimum.at(root, mine[lower], theirs[lower])
-        above = root[root]
-        while not bool((above == root).all()):
-            root, above = above, above[above]
-        if bool((root == before).all()):
-            return int((root == alone).sum())
-
-
 def itself(A: sr.Matrix) -> Any:
     """Each row's own number."""
     return _numbers(*arrays(A))
@@ -94,28 +90,11 @@ def _numbers(indptr: Any, indices: Any) -> Any:
 
 
 def distances(A: sr.Matrix) -> Check:
-    """Distances from the argument along positive weights.
-
-    They are the only numbers such that the source has 0, no entry improves a distance, and every other reached row
-    has an entry that gives exactly its distance.
-    """
+    """Distances from the argument along positive weights."""
     indptr, indices, weights = A.to_csr(index_dtype=None)
-    xp = module(A)
 
     def check(source: int, found: sr.Vector) -> None:
-        distance = found.to_dense(verify.UNREACHED)
-        assert int(distance[source]) == 0
-        supported = xp.zeros(A.nrows, dtype=bool)
-        supported[source] = True
-        first = 0
-        for i, j in verify.arcs(indptr, indices):
-            step = weights[first : first + int(j.size)]
-            first += int(j.size)
-            near, far = distance[i], distance[j]
-            offered = near + step
-            assert not bool(((near >= 0) & ((far < 0) | (offered < far))).any()), "an entry offers a shorter way"
-            supported[j[(near >= 0) & (offered == far)]] = True
-        assert bool((supported == (distance >= 0)).all()), "a distance that no entry leads to"
+        validation.distances(indptr, indices, weights, source, found.to_dense(verify.UNREACHED))
 
     return check
 
@@ -162,17 +141,3 @@ def double_precision(A: sr.Matrix) -> Any:
     else:
         from scipy.sparse import csr_array as csr_matrix
     return csr_matrix((values.astype(np.float64), indices, indptr), shape=A.shape)
-
-
-def close(found: Any, expected: Any, tolerance: float) -> None:
-    """Every element within the relative tolerance of what was expected; NaN is never."""
-    error = abs(found - expected) <= tolerance * abs(expected)
-    assert bool(error.all()), (
-        f"element {int(error.argmin())} is {found[error.argmin()]}, not {expected[error.argmin()]}"
-    )
-
-
-def equal(found: Any, expected: Any) -> None:
-    """Every element the same."""
-    same = found == expected
-    assert bool(same.all()), f"element {int(same.argmin())} is {found[same.argmin()]}, not {expected[same.argmin()]}"

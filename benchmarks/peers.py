@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 import semiring as sr
+from semiring.bridges.bench.peers import (
+    graphblas,
+    graphblas_available,
+    graphblas_matrix,
+    graphblas_search,
+    scipy_search,
+)
 
-from .graphs import arrays
+__all__ = [
+    "RECORDED", "cusparse_product", "graphblas", "graphblas_available", "graphblas_matrix", "graphblas_product",
+    "graphblas_search", "scipy_search",
+]  # fmt: skip
 
 # (program, ms) on an NVIDIA H200 (132 SMs, CUDA 13.0 driver): medians of 16 sources for searches, of 5 to 9 runs
 # otherwise.  GPU programs by their own loop timer, without allocation and transfer; cuGraph 26.10 as called from
@@ -40,53 +46,6 @@ RECORDED: dict[tuple[str, str], tuple[tuple[str, float], ...]] = {
     ("mxv plus_times float32", "kron22"): (("cuSPARSE", 0.91),),
     ("mxv plus_times float32", "kron24"): (("cuSPARSE", 4.9),),
 }
-
-
-def graphblas_available() -> bool:
-    """Whether python-graphblas is installed."""
-    return importlib.util.find_spec("graphblas") is not None
-
-
-def graphblas() -> Any:
-    """The module of python-graphblas."""
-    return importlib.import_module("graphblas")
-
-
-def scipy_search(A: sr.Matrix, dtype: Any) -> Callable[[int], Any]:
-    """SciPy's `breadth_first_order` on the same arrays: the order in which rows are reached.
-
-    SciPy converts data of any type but float64 in every call.
-    """
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import breadth_first_order
-
-    indptr, indices = arrays(A)
-    graph = csr_array((np.ones(A.nvals, dtype), indices, indptr), shape=A.shape)
-    return lambda source: breadth_first_order(graph, source, return_predecessors=False)
-
-
-def graphblas_matrix(A: sr.Matrix, values: Any) -> Any:
-    """The same arrays as a python-graphblas Matrix."""
-    indptr, indices = arrays(A)
-    return graphblas().Matrix.from_csr(indptr, indices, values, ncols=A.ncols)
-
-
-def graphblas_search(A: sr.Matrix) -> Callable[[int], Any]:
-    """The six lines of `examples/bfs_six_lines.py` in python-graphblas."""
-    gb = graphblas()
-    graph = graphblas_matrix(A, True)
-
-    def levels(source: int) -> Any:
-        level = gb.Vector(np.int32, graph.nrows)
-        frontier = gb.Vector.from_coo([source], True, size=graph.nrows)
-        depth = 0
-        while frontier.nvals:
-            level(frontier.S) << depth
-            frontier(~level.S, replace=True) << frontier.vxm(graph, gb.semiring.any_pair)
-            depth += 1
-        return level
-
-    return levels
 
 
 def graphblas_product(A: sr.Matrix, x: Any) -> Callable[[int], Any]:

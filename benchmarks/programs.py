@@ -5,8 +5,6 @@
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,13 +12,24 @@ from typing import Any
 import numpy as np
 
 import semiring as sr
+from semiring.bridges.bench.peers import (
+    NETWORKX,
+    NETWORKX_ENTRIES,
+    edges_of,
+    igraph_graph,
+    module,
+    networkx_graph,
+    weights_of,
+)
 
 from . import graphs
 from .case import Run
 from .harness import RUNS, Contender, Samples, compare
 
-# NetworkX takes tens of seconds on more entries, and is called once.
-NETWORKX, NETWORKX_ENTRIES = "NetworkX", 2_500_000
+__all__ = [
+    "NETWORKX", "NETWORKX_ENTRIES", "Call", "Functions", "agreeing", "edges_of", "igraph_graph", "make", "measured",
+    "module", "networkx_graph", "options", "roads", "weights_of",
+]  # fmt: skip
 
 Call = Callable[[Any], Any]
 # By function and by program, ours first.
@@ -47,45 +56,6 @@ def make(name: str) -> sr.Matrix:
     if name.startswith("rmat"):
         return sr.random.rmat(int(name.removeprefix("rmat")), 16, seed=graphs.SEED)
     return roads().apply("one").dup(bool) if name == "roads" else graphs.make(name)
-
-
-def edges_of(A: sr.Matrix) -> Any:
-    """The edges, one row each; of a symmetric matrix each edge once."""
-    rows, columns, _ = (A.select("tril", -1) if A.is_symmetric_structure else A.select("offdiag")).to_coo(device="cpu")
-    return np.stack([rows, columns], 1)
-
-
-def weights_of(A: sr.Matrix) -> Any:
-    """The weights of `edges_of` a symmetric matrix, as float64."""
-    return np.asarray(A.select("tril", -1).to_coo(device="cpu")[2], np.float64)
-
-
-def module(name: str) -> Any:
-    """An optional module; None if it is not installed."""
-    return importlib.import_module(name) if importlib.util.find_spec(name) else None
-
-
-def igraph_graph(A: sr.Matrix, *, directed: bool = False, most: float = float("inf")) -> Any:
-    """The graph in igraph, without weights; None if igraph is not installed or A has more entries than `most`."""
-    igraph = module("igraph") if A.nvals <= most else None
-    return igraph and igraph.Graph(n=A.nrows, edges=edges_of(A), directed=directed)
-
-
-def networkx_graph(
-    A: sr.Matrix, weights: Any = None, *, directed: bool = False, most: float = NETWORKX_ENTRIES
-) -> tuple[Any, Any]:
-    """The module and the graph of NetworkX; None and None if A has more entries than `most`."""
-    nx = module("networkx") if A.nvals <= most else None
-    if nx is None:
-        return None, None
-    G = nx.DiGraph() if directed else nx.Graph()
-    G.add_nodes_from(range(A.nrows))
-    edges = edges_of(A)
-    if weights is None:
-        G.add_edges_from(edges.tolist())
-    else:
-        G.add_weighted_edges_from(zip(*edges.T.tolist(), weights.tolist(), strict=True))
-    return nx, G
 
 
 def agreeing(number: Callable[[Any], Any] = lambda found: found, known: list[Any] | None = None) -> Callable[..., Any]:

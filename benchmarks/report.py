@@ -10,88 +10,18 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from semiring.bridges.bench.rows import Peer, Row, timed
+
 from . import machine
-from .harness import Samples
+
+__all__ = ["RESULTS", "Peer", "Report", "Row", "change", "last_results", "timed", "worse"]
 
 RESULTS = Path(__file__).resolve().parent / "results"
 _COLUMNS = ("what", "measured", "target", "", "beside it")
-
-
-@dataclass(frozen=True)
-class Peer:
-    """The figure of another program for the same work.
-
-    recorded: measured earlier (see `peers.RECORDED`), not in this run.
-    """
-
-    name: str
-    value: float
-    unit: str = "ms"
-    recorded: bool = False
-    samples: tuple[float, ...] = ()
-
-    def text(self, ours: float | None, unit: str) -> str:
-        """Its figure, and the ratio to ours if both have one unit."""
-        ratio = f" = {self.value / ours:.2f} x ours" if ours and unit == self.unit else ""
-        return f"{self.name} {self.value:.4g} {self.unit}{' (recorded)' if self.recorded else ''}{ratio}"
-
-
-@dataclass(frozen=True)
-class Row:
-    """One figure: its unit, its target, and the peers beside it.
-
-    bound: the target; None without one.  at_most: whether the figure must be at most the bound, or at least.
-    relative: the least sample over that of a reference program in the same run, where runs are to be compared by it and
-    not by the figure, because other load on the machine affects both.
-    """
-
-    what: str
-    unit: str
-    value: float | None
-    bound: float | None = None
-    at_most: bool = True
-    peers: tuple[Peer, ...] = ()
-    note: str = ""
-    samples: tuple[float, ...] = ()
-    device_samples: tuple[float, ...] = ()
-    facts: dict[str, Any] = field(default_factory=dict)
-    relative: float | None = None
-
-    @property
-    def passed(self) -> bool | None:
-        """Whether the bound is met; None without a bound."""
-        if self.bound is None:
-            return None
-        if self.value is None:
-            return False
-        return self.value <= self.bound if self.at_most else self.value >= self.bound
-
-    def cells(self) -> tuple[str, ...]:
-        """The row of the table."""
-        target = "" if self.bound is None else f"{'<=' if self.at_most else '>='} {self.bound:g}"
-        verdict = {None: "", True: "pass", False: "FAIL"}[self.passed]
-        measured = "none" if self.value is None else f"{self.value:.4g} {self.unit}"
-        beside = "; ".join(peer.text(self.value, self.unit) for peer in self.peers)
-        return (self.what, measured, target, verdict, beside)
-
-
-def timed(what: str, samples: Samples, bound: float | None = None, note: str = "", **more: Any) -> Row:
-    """A row of milliseconds: the median, with the spread in its note."""
-    spread_and_note = "; ".join(part for part in (samples.spread, note) if part)
-    return Row(
-        what,
-        "ms",
-        samples.median,
-        bound,
-        note=spread_and_note,
-        samples=samples.wall_ms,
-        device_samples=samples.device_ms,
-        **more,
-    )
 
 
 # A row that is worse than in the last result file by more than this share is named at the end of a run.
