@@ -228,7 +228,7 @@ def test_device_is_put_back(graph: str) -> None:
 
 def test_every_command_is_there() -> None:
     assert {command.__name__.rpartition(".")[2] for command in program._COMMANDS} == {
-        "bfs", "cache", "components", "convert", "demo", "generate", "info", "launch", "pagerank", "warm",
+        "bench", "bfs", "cache", "components", "convert", "demo", "generate", "info", "launch", "pagerank", "warm",
     }  # fmt: skip
 
 

@@ -19,6 +19,7 @@ from collections.abc import Collection, Iterator, Sequence
 import semiring as sr
 from semiring.bridges.cli import (
     algorithms,
+    bench,
     bfs,
     cache,
     completion,
@@ -42,7 +43,7 @@ from semiring.exceptions import DeviceMismatch, InvalidValue, SemiringError
 
 ERROR, USAGE, INTERRUPTED, CLOSED = 1, 2, 130, 141
 
-_COMMANDS = (info, bfs, components, pagerank, convert, generate, demo, launch, warm, cache)
+_COMMANDS = (info, bfs, components, pagerank, convert, generate, demo, bench, launch, warm, cache)
 
 
 @functools.cache
