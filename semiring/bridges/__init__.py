@@ -2,5 +2,6 @@
 
 Users import `networkx`, `csgraph` (SciPy), `graphblas` (python-graphblas) and `plot` (matplotlib) by their public
 paths: `semiring.nx_backend`, `semiring.csgraph`, `semiring.compat.graphblas` and `semiring.plot`.  `cli` is the command
-`semiring`, also ``python -m semiring``.  Decision 43 in ``docs/decisions`` has the reasons.
+`semiring`, also ``python -m semiring``, and `bench` the suites of `semiring bench`.  Decision 43 in
+``docs/decisions`` has the reasons.
 """

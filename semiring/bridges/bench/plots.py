@@ -16,7 +16,8 @@ from semiring.bridges.plot.style import FAINT, GRID, INK, labeled, plain, requir
 from semiring.exceptions import NotSupported
 
 _COLORS: Final = ("#12355b", "#c0562f", "#3b8f6b", "#8a5aa8", "#b08a1e", "#35789f", "#7a7f85", "#a63a50")
-_MARKERS: Final = "osD^vP<>"
+_MARKERS: Final = "osD^vPX<"
+_STROKES: Final = ("-", "--", "-.")
 _ENDINGS: Final = (".png", ".svg")
 
 Series = Mapping[str, list[tuple[int, Row]]]
@@ -44,7 +45,10 @@ def slope(points: Sequence[tuple[int, Row]]) -> float:
 
 
 def draw(path: str, known: Series, title: str) -> None:
-    """Write the plot atomically: times on the left, with a line of slope 1, rates on the right."""
+    """Write the plot atomically: times on the left, with a line of slope 1, rates on the right.
+
+    A kernel has a color and a marker, a kind of graph a stroke.
+    """
     check(path)
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -53,11 +57,14 @@ def draw(path: str, known: Series, title: str) -> None:
     figure = Figure(figsize=(9.6, 4.4), facecolor="white", layout="constrained")
     FigureCanvasAgg(figure)
     times, rates = figure.subplots(1, 2)
+    kernels, graphs = (list(dict.fromkeys(name.split()[part] for name in known)) for part in (0, 1))
     lines = []
-    for at, (name, points) in enumerate(known.items()):
+    for name, points in known.items():
+        kernel, graph = name.split()
+        at, other = kernels.index(kernel) % len(_COLORS), graphs.index(graph) % len(_STROKES)
         style: dict[str, Any] = {
-            "color": _COLORS[at % len(_COLORS)], "marker": _MARKERS[at % len(_MARKERS)], "markersize": 4,
-            "linewidth": 1.4,
+            "color": _COLORS[at], "marker": _MARKERS[at], "markersize": 4.5, "linewidth": 1.4,
+            "linestyle": _STROKES[other], "markerfacecolor": _COLORS[at] if other == 0 else "white",
         }  # fmt: skip
         scales = [scale for scale, _ in points]
         (line,) = times.plot(scales, [row.value for _, row in points], label=f"{name}: {slope(points):.2f}", **style)
@@ -70,7 +77,7 @@ def draw(path: str, known: Series, title: str) -> None:
     proportional = [start / 2 * 2.0 ** (scale - every[0]) for scale in every]
     times.plot(every, proportional, color=FAINT, linewidth=1, linestyle=":")
     times.annotate(
-        "slope 1", (every[0], proportional[0]), color=FAINT, fontsize=8, ha="left", va="center", xytext=(10, 0),
+        "slope 1", (every[0], proportional[0]), color=FAINT, fontsize=8, ha="left", va="center", xytext=(10, -6),
         textcoords="offset points",
     )  # fmt: skip
     for axis, name, unit in ((times, f"{title}: median time", "ms"), (rates, "Rate", "million edges a second")):
