@@ -13,7 +13,7 @@ import pytest
 import semiring as sr
 from semiring.bridges.bench import ceilings, gap, graph500, graphalytics, machine, peers, rows, suite
 from semiring.bridges.bench.measuring import Contender, Samples, compare
-from semiring.bridges.bench.rows import Row
+from semiring.bridges.bench.rows import Peer, Row
 from semiring.bridges.bench.validation import WrongResult
 from semiring.bridges.cli.progress import Progress
 from semiring.cli import main
@@ -232,7 +232,9 @@ def interrupted(*_: Any) -> None:
 
 
 def test_tables_of_a_gpu_have_both_times() -> None:
-    row = Row("bfs kron5", "ms", 2.0, samples=(1.0, 2.0, 3.0), device_samples=(0.5, 0.75, 1.0), facts={"rate": 2e6})
+    peer = Peer("other", 3.0, samples=(3.0,))  # on the first argument, of 1 ms
+    row = Row("bfs kron5", "ms", 2.0, peers=(peer,), samples=(1.0, 2.0, 3.0), device_samples=(0.5, 0.75, 1.0))
+    assert "other 3" in rows.as_table([row])
     assert "0.75" in rows.as_table([row])
     assert Samples((1.0,)).device_median is None
     assert rows.as_table([Row("x", "ms", 1.0, samples=(1.0,))]).splitlines()[-1].split()[-4:] == ["-"] * 4

@@ -2,7 +2,7 @@
 
 Sources are random vertices with out-edges.  bfs and sssp: 64 trials, one source each.  pr: 16 trials, damping 0.85,
 float32 scores, until the sum of |change| is at most 1e-4; the ranks of sinks are dropped.  cc: 16 trials.  bc: 16
-trials of 4 sources each.  tc: 3 trials on the undirected graph, of which nothing is known from earlier trials.  Weights
+trials of 4 sources each.  tc: 3 trials on the undirected graph, each on a new matrix without cached results.  Weights
 are integers from 1 to 255 unless a file has weights.  Self-loops and repeated edges are removed from files.
 
 Each result is verified as GAP's verifiers do: parents are a tree of shortest paths, distances are those that no edge

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -101,7 +102,9 @@ def as_table(rows: Sequence[Row]) -> str:
     for row in rows:
         events = Samples(row.samples, row.device_samples).device_median
         rate, share = row.facts.get("rate"), row.facts.get("share")
-        ratios = [f"{peer.name} {peer.value / row.value:.3g}" for peer in row.peers if row.value]
+        # Other programs are called on the first arguments: the ratio is that of the same calls.
+        same = [statistics.median(row.samples[: len(peer.samples)]) for peer in row.peers]
+        ratios = [f"{peer.name} {peer.value / ms:.3g}" for peer, ms in zip(row.peers, same, strict=True)]
         figures = (row.value, min(row.samples), max(row.samples))
         cells.append([
             row.what,
