@@ -68,14 +68,11 @@ def measure(device: str) -> list[Row]:
     out = xp.empty(size, np.float32)
     gathers = _everywhere(lambda part: xp.take(table, places[part], out=out[part]), size, device)
     rows = [copied_bytes(device), _rate("random gathers", "G/s", size / 1e9, _times(gathers, device), f"of {size:,}")]
+    adds = _times(lambda: xp.add.at(table, places, out), device)
     if device == "cuda":
-        import cupyx
-
-        adds = _times(lambda: cupyx.scatter_add(table, places, out), device)
         rows.append(_rate("random atomic adds", "G/s", size / 1e9, adds, f"float32, to {size:,}"))
         rows.append(_latency("launch of one element", lambda: xp.empty(1, np.float32).fill(0), device))
     else:
-        adds = _times(lambda: np.add.at(table, places, out), device)
         rows.append(_rate("random adds", "G/s", size / 1e9, adds, f"one thread, float32, to {size:,}"))
     one = sr.Vector.from_coo([0], [1.0], size=1)
     rows.append(_latency("empty call of the library", lambda: one.apply("ainv").wait(), device))

@@ -53,12 +53,14 @@ def test_similarity_of_rows(name: str, shape: tuple[int, int]) -> None:
             m, m
         )
         found = function(A, **options)
-        np.testing.assert_allclose(found.to_dense(fill_value=0), expected)
+        np.testing.assert_allclose(found.to("cpu").to_dense(fill_value=0), expected)
         pairs = Matrix.from_dense((expected > 0) & (np.arange(m) % 2 == 0), missing_value=False)
         masked = function(A, pairs, **options)
-        np.testing.assert_allclose(masked.to_dense(fill_value=0), expected * (np.arange(m) % 2 == 0))
+        np.testing.assert_allclose(masked.to("cpu").to_dense(fill_value=0), expected * (np.arange(m) % 2 == 0))
         best = function(A, top=1, **options)
-        np.testing.assert_allclose(best.reduce_rowwise("max").to_dense(fill_value=0), expected.max(axis=1, initial=0))
+        np.testing.assert_allclose(
+            best.to("cpu").reduce_rowwise("max").to_dense(fill_value=0), expected.max(axis=1, initial=0)
+        )
         assert found.labels == masked.labels == best.labels == A.row_labels
 
 
