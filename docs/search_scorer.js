@@ -15,7 +15,7 @@ var Scorer = {
     if (kind === "object" || kind === "index") return score;
     if (/^decisions\//.test(page)) return score * 0.2;
     // The pages of "Background" in index.md, and results without text of their own.
-    if (/^(architecture|performance|distributed_internals|ordering|reliability|algorithms\/proofs|api\/)/.test(page)) return score * 0.5;
+    if (/^(architecture|performance|papers|distributed_internals|ordering|reliability|algorithms\/proofs|api\/)/.test(page)) return score * 0.5;
     return score;
   },
 };

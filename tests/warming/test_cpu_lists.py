@@ -59,13 +59,17 @@ def test_recorded_kernels_exist() -> None:
     ("name", "dtype"), [pytest.param(*pair, marks=sampling.marks(pair, _FEW, pytest.mark.wide)) for pair in PAIRS]
 )
 def test_calls_need_the_recorded_kernels(name: str, dtype: str, engine: str) -> None:
-    """Record again if not: the missing ones are compiled by first calls, the others in vain."""
+    """Record again if not: the missing ones are compiled by first calls, the others in vain.
+
+    A few others are accepted: which kernels a call needs depends on the processors of the machine that recorded.
+    """
     if engine != "cpu":
         pytest.skip("kernels of the CPU engine")
     with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
         needed = set(pool.submit(record_cpu.recorded, name, dtype).result())
     listed = {KERNELS[number] for number in cpu_lists.numbers(name, [dtype])}
-    assert (needed - listed, listed - needed) == (set(), set())
+    assert needed - listed == set()
+    assert 10 * len(listed - needed) <= len(listed)
 
 
 def test_a_recorded_kernel_is_compiled_and_stored(tmp_path: Path) -> None:

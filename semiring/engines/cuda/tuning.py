@@ -460,8 +460,8 @@ PAIR_ENTRY: Final = _row(
 PAIR_LAUNCHES: Final = _row("PAIR_LAUNCHES", 8, "reasoned", "launches of a product by pairs beside those without")
 PAIR_THREADS: Final = _row(
     "PAIR_THREADS", 256, "measured",
-    "threads of a block that probes a table with up to so many pairs; H200, call of mxm for 1 M edges of kron22 with as "
-    "many threads a multiprocessor: 1024 18.0 ms, 512 8.6, 256 6.6; of kron24: 41.0, 19.4, 14.8",
+    "threads of a block that probes a table with up to so many pairs; H200, call of mxm for 1 M edges of kron22 with "
+    "as many threads a multiprocessor: 1024 18.0 ms, 512 8.6, 256 6.6; of kron24: 41.0, 19.4, 14.8",
 )  # fmt: skip
 PAIR_RESIDENT: Final = _row(
     "PAIR_RESIDENT", 6, "reasoned", "blocks of a multiprocessor: as many threads as DOT_RESIDENT, and 192 KB of tables"
