@@ -16,6 +16,7 @@ import pytest
 import semiring as sr
 from semiring.bridges.cli import kernels, main
 from semiring.engines import registry
+from semiring.worker_thread import processors
 
 Run = Callable[..., Any]
 
@@ -389,7 +390,8 @@ def test_symmetric_is_applied_before_compression(json_output: Run, tmp_path: Pat
 def test_warm(json_output: Run, printed: Run, tmp_path: Path) -> None:
     with sr.config.set(cache_dir=tmp_path):
         found = json_output("warm", "degree_order", "--device", "cpu", "--no-progress")
-        assert (found["device"], found["processes"], list(found["algorithms"])) == ("cpu", 1, ["degree_order"])
+        assert (found["device"], list(found["algorithms"])) == ("cpu", ["degree_order"])
+        assert 1 <= found["processes"] <= len(processors())
         assert found["kernels_compiled"] == found["algorithms"]["degree_order"] > 0
         assert "kernels compiled  0\n" in printed("warm", "degree_order", "--device", "cpu", "--no-progress")
 
