@@ -41,6 +41,7 @@ def rows_of(path: Path) -> dict[str, dict[str, Any]]:
     return {row["what"]: row for row in others}
 
 
+@pytest.mark.costly
 def test_graph500(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path, picture = tmp_path / "found.jsonl", tmp_path / "scales.svg"
     words = ["--scales", "5-6", "--roots", "3", "--edgefactor", "8", "--output", str(path), "--plot", str(picture)]
@@ -90,6 +91,7 @@ def test_graph500_fails_with_a_wrong_tree(monkeypatch: pytest.MonkeyPatch, tmp_p
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("kind", ["kron", "urand"])
 def test_gap(kind: str, capsys: pytest.CaptureFixture[str]) -> None:
     bench("gap", "--scale", "5", "--graphs", kind, "--trials", "2", "--json")
@@ -98,6 +100,7 @@ def test_gap(kind: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert all(row["value"] > 0 and len(row["samples"]) == 2 and row["facts"]["share"] > 0 for row in found.values())
 
 
+@pytest.mark.costly
 def test_gap_on_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "directed.el").write_text("0 1\n1 2\n2 0\n2 2\n2 3\n0 3\n")
     (tmp_path / "weighted.wel").write_text("0 1 0.5\n1 0 0.5\n1 2 0.25\n2 1 0.25\n")
@@ -122,7 +125,7 @@ def test_weights_of_files_are_symmetric() -> None:
         ("sssp", lambda A: sr.Vector.full(1, A.nrows)),
         ("pr", lambda A: sr.Vector.full(1 / A.nrows, A.nrows)),
         ("cc", lambda A: sr.Vector.full(0, A.nrows)),
-        ("bc", lambda A: sr.Vector.full(0.0, A.nrows)),
+        pytest.param("bc", lambda A: sr.Vector.full(0.0, A.nrows), marks=pytest.mark.costly),
         ("tc", lambda A: 3),
     ],
 )
@@ -134,6 +137,7 @@ def test_verifiers_of_gap_reject_wrong_results(kernel: str, wrong: Any) -> None:
         made.contender.check(argument, wrong(gap.generated("kron", 5, 1)))
 
 
+@pytest.mark.costly
 def test_graphalytics_on_its_data_sets(shared_data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for path in (shared_data / "graphalytics").glob("example-*"):
         shutil.copy(path, tmp_path)
@@ -157,6 +161,7 @@ def test_references_are_those_of_scipy(shared_data: Path, tmp_path: Path) -> Non
             graphalytics.match(name, graphalytics.computed(data, name), graphalytics._reference(data, name))
 
 
+@pytest.mark.costly
 def test_graphalytics_on_a_generated_graph(capsys: pytest.CaptureFixture[str]) -> None:
     bench("graphalytics", "--scale", "6", "--runs", "1")
     out = capsys.readouterr().out
@@ -164,6 +169,9 @@ def test_graphalytics_on_a_generated_graph(capsys: pytest.CaptureFixture[str]) -
 
 
 def test_peers_run_beside_ours(capsys: pytest.CaptureFixture[str]) -> None:
+    if "python-graphblas" not in peers.missing():
+        # As other tests do: a process initializes it once, and always alike.
+        peers.graphblas().init("suitesparse", blocking=True)
     bench("gap", "--scale", "5", "--graphs", "kron", "--trials", "2", "--kernels", "bfs,cc", "--peers", "--json")
     found = json.loads(capsys.readouterr().out)["rows"]
     installed = set(peers.PROGRAMS) - set(peers.missing())
@@ -272,6 +280,7 @@ def test_bad_input(
     assert message in capsys.readouterr().err
 
 
+@pytest.mark.costly
 def test_bad_data_sets(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "x.e").write_text("1 2\n")
     known = "graph.x.directed = false\ngraph.x.edge-file = x.e\ngraph.x.algorithms = bfs\n"

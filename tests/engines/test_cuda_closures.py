@@ -237,6 +237,7 @@ def test_strategies_search_as_the_cpu_does(strategy: str, kernels: None) -> None
     assert directions == ({"push", "pull"} if STRATEGIES[strategy].pulls else {"push"})
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("rows", "lists", "direction"),
     [(2, 0, "auto"), *(pytest.param(*of, marks=pytest.mark.wide) for of in product((1, 3), (0, 1), ("auto", "pull")))],
@@ -329,6 +330,7 @@ def lattice() -> Matrix:
     return Matrix.from_coo(rows, ends, True, shape=(641, 641), device="cpu")
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("direction", ["push", pytest.param("auto", marks=pytest.mark.wide)])
 def test_short_rows(direction: str, kernels: None, monkeypatch: pytest.MonkeyPatch) -> None:
     for limit in (200, 60):

@@ -85,6 +85,7 @@ def test_pairs_agree_with_the_specification(ring: str, method: str, monkeypatch:
         assert made.isequal(expected, check_dtype=True), (same, structural, columns)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("item", [-(1 << 40), 1 << 40])
 def test_columns_of_64_bits_and_other_types(item: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tuning, "PAIR_ITEM", item)
@@ -100,6 +101,7 @@ def test_columns_of_64_bits_and_other_types(item: int, monkeypatch: pytest.Monke
     assert made.isclose(expected)
 
 
+@pytest.mark.costly
 def test_the_estimate_chooses_pairs_for_few_entries_of_long_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(7)
     A = drawn(rng, (300, 2000), 60_000, np.int64)

@@ -46,6 +46,7 @@ def test_graphs_have_the_default_types_and_both_structures() -> None:
     assert max(A.nvals for A in graphs) > 1 << 17, "from so many entries kernels call for threads"
 
 
+@pytest.mark.costly
 def test_one_graph_is_bipartite_without_articulation_points_and_acyclic_where_directed() -> None:
     """Functions that raise GraphProperty on other graphs are not run to their end by them."""
     made = []
