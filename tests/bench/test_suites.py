@@ -122,11 +122,11 @@ def test_weights_of_files_are_symmetric() -> None:
     ("kernel", "wrong"),
     [
         ("bfs", lambda A: sr.Vector.full(0, A.nrows)),
-        ("sssp", lambda A: sr.Vector.full(1, A.nrows)),
-        ("pr", lambda A: sr.Vector.full(1 / A.nrows, A.nrows)),
+        pytest.param("sssp", lambda A: sr.Vector.full(1, A.nrows), marks=pytest.mark.costly),
+        pytest.param("pr", lambda A: sr.Vector.full(1 / A.nrows, A.nrows), marks=pytest.mark.costly),
         ("cc", lambda A: sr.Vector.full(0, A.nrows)),
         pytest.param("bc", lambda A: sr.Vector.full(0.0, A.nrows), marks=pytest.mark.costly),
-        ("tc", lambda A: 3),
+        pytest.param("tc", lambda A: 3, marks=pytest.mark.costly),
     ],
 )
 def test_verifiers_of_gap_reject_wrong_results(kernel: str, wrong: Any) -> None:
@@ -228,7 +228,7 @@ def test_files_are_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pyte
     with pytest.raises(UnicodeEncodeError):
         rows.write(files, {"date": "new"}, [row, row], "\udc80")
     monkeypatch.setattr(sr.algorithms, "connected_components", interrupted)
-    words = ["bench", "gap", "--scale", "4", "--trials", "1", "--graphs", "kron", "--output", str(files[0])]
+    words = ["bench", "gap", "--scale", "4", "--trials", "1", "--kernels", "cc", "--output", str(files[0])]
     assert main(words) == 130
     assert [path.read_text() for path in files] == before
     assert sorted(tmp_path.iterdir()) == sorted(files)
