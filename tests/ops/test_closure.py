@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import semiring as sr
+from semiring.strategies import STRATEGIES
 
 
 def by_definition(start: dict[int, Any], arcs: list[tuple[int, int]], weight: Any, n: int, dtype: str) -> Any:
@@ -133,3 +134,23 @@ def test_an_operator_named_plus_that_does_not_add() -> None:
     weights = sr.Matrix.from_scalar(1, 4, 4).dup(mask=pattern.S)
     start = sr.Vector.from_coo([0], 0, size=4)
     assert sr.ops.closure(start, weights, ring).to_dict() == {0: 0, 1: 1, 3: 0}
+
+
+@pytest.mark.costly
+@pytest.mark.parametrize(
+    "strategy", [name if name == "two_phase" else pytest.param(name, marks=pytest.mark.wide) for name in STRATEGIES]
+)
+def test_strategies_have_the_same_levels(strategy: str) -> None:
+    """On a GPU each has kernels of its own; other engines do not read the setting."""
+    for A in (sr.random.kronecker(9, seed=2), sr.random.grid2d(30, 40), sr.random.star(300), sr.random.grid2d(1, 200)):
+        for codec in (None, "varint"):
+            stored = A if codec is None else A.compress(codec)
+            with sr.config.set(strategy=strategy):
+                level, parent = sr.algorithms.bfs_levels(stored, 1), sr.algorithms.bfs_parents(stored, 1)
+            with sr.use("cpu"):
+                expected = sr.algorithms.bfs_levels(A.to("cpu"), 1)
+            assert level.to("cpu").isequal(expected)
+            depth, edges = expected.to_dict(), A.to("cpu")
+            assert parent.to("cpu").to_dict().keys() == depth.keys()
+            for v, p in parent.to("cpu").items():
+                assert v == p == 1 or (depth[p] + 1 == depth[v] and edges.get(p, v) is not None)
