@@ -53,8 +53,9 @@ class Config:
         How breadth-first searches on a GPU divide the work of a level and choose directions: ``"auto"``, or a strategy
         of the literature, for experiments (``"dynamic"``, ``"chunked"``, ``"warp"``, ``"adaptive"``,
         ``"expand_contract"``, ``"contract_expand"``, ``"two_phase"``, ``"hybrid"``, ``"direction_optimizing"``,
-        ``"direct_emission"``).  Results are the same.  It applies to closures whose entries are final on arrival;
-        other operations, the CPU engine and matrices in host memory that are streamed do not read it.
+        ``"direct_emission"``).  Levels are the same; of several parents any one is found, as always.  It applies to
+        closures whose entries are final on arrival; other operations, the CPU engine and matrices in host memory that
+        are streamed do not read it.
     device_memory : int, str or None
         The bytes of GPU memory that the library may hold, a number or text such as ``"5.8 GB"`` or ``"512 MiB"``
         (converted to a number); None is all memory.  What it covers: `semiring.memory.budget`.

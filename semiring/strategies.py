@@ -2,7 +2,7 @@
 
 A search whose entries are final on arrival (`requests.graphs.Closure`) repeats a level: follow the edges of the
 frontier (push), or probe the rows that are not visited (pull).  A strategy determines how a push divides the edges
-among threads, when a level is pulled, and how a pull passes its rows to a later push.  All have the same results;
+among threads, when a level is pulled, and how a pull passes its rows to a later push.  All have the same levels;
 ``docs/papers.md`` compares their times.
 """
 
