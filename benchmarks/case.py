@@ -90,7 +90,7 @@ class Run:
         beside += [Peer(name, ms, recorded=True) for name, ms in recorded]
         self.report.add(timed(what, ours[1], bound, note, peers=(*beside, *peers), **more))
 
-    def wants(self, what: str) -> bool:
+    def selects(self, what: str) -> bool:
         """Whether ``--only`` selects a name: it is absent, or one of its words is part of the name."""
         return not self.options.only or any(word in what for word in self.options.only)
 

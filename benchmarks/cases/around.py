@@ -204,5 +204,5 @@ OPTIONS = {"scale": (22, "two Kronecker graphs of 2^scale rows"), "only": ONLY}
 def main(run: Run) -> None:
     """All operations that are selected."""
     for operation in operations(run.options.scale):
-        if run.wants(operation.what):
+        if run.selects(operation.what):
             measure(operation, run)

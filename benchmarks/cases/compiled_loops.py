@@ -258,7 +258,7 @@ def _measure_engine(run: Run) -> int:
     """Measure the loops of the engines beside programs, in turns."""
     run.result = "engine-loops"
     for name, function, given, library in engine_cases(run.device):
-        if not run.wants(name):
+        if not run.selects(name):
             continue
         compiled = function if isinstance(function, partial) else sr.compile(function)
         begin = time.perf_counter()
@@ -324,10 +324,10 @@ def main(run: Run) -> int | None:
     """The programs that are selected, or the loops of the engines."""
     if run.options.engine:
         return _measure_engine(run)
-    if run.wants("small vectors"):
+    if run.selects("small vectors"):
         run.report.add(_small())
     for name, function, A, rest, library in cases(run.device):
-        if not run.wants(name):
+        if not run.selects(name):
             continue
         compiled = sr.compile(strict="betweenness" not in name)(function)  # its loop over sources is Python's
         begin = time.perf_counter()

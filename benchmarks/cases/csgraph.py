@@ -200,7 +200,7 @@ def main(run: Run) -> None:
     for name in run.options.graphs:
         there = in_host_memory(load(name))
         here = on(run.device, there)
-        ratios = [row(run, f"{name} {title}", case, here, there) for title, case in CASES.items() if run.wants(title)]
+        ratios = [row(run, f"{name} {title}", case, here, there) for title, case in CASES.items() if run.selects(title)]
         if ratios:
             mean = statistics.geometric_mean(ratios)
             run.add(f"{name}, geometric mean of {len(ratios)}", "x SciPy", mean, at_most=False)

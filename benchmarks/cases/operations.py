@@ -267,5 +267,5 @@ def main(run: Run) -> None:
         A = graphs.make(name)
         for group in run.chosen(ROWS):
             for operation in group(A):
-                if run.wants(operation.name):
+                if run.selects(operation.name):
                     add(run, name, clock, operation)

@@ -248,7 +248,7 @@ def main(run: Run) -> None:
     """The calls that are selected."""
     for group in run.chosen(ROWS):
         for operation in group():
-            if run.wants(operation.name):
+            if run.selects(operation.name):
                 equal(operation)
                 ours, theirs = measure(operation, whole=group is programs)
                 least, median = min(ours) / min(theirs), statistics.median(ours) / statistics.median(theirs)

@@ -39,7 +39,7 @@ def main(run: Run) -> None:
 
         for strategy in STRATEGIES:
             what = f"{strategy} {name}"
-            if not run.wants(what):
+            if not run.selects(what):
                 continue
             beside = {} if strategy == "auto" else {"auto": contender("auto")}
             found = compare({"ours": contender(strategy), **beside}, sources, run.device)
