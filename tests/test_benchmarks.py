@@ -58,7 +58,7 @@ def rows_of(folder: Path) -> dict[str, dict[str, Any]]:
 
 @pytest.mark.oracle
 def test_small_calls_beside_suitesparse(tmp_path: Path, engine: str, monkeypatch: Any) -> None:
-    pytest.importorskip("graphblas")
+    pytest.importorskip("graphblas").init("suitesparse", blocking=True)  # as all tests do: a process does it once
     if engine != "cpu":
         pytest.skip("measures the CPU engine")
     monkeypatch.setattr(small_calls, "_TURNS", 2)
