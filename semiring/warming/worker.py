@@ -39,9 +39,22 @@ ARGUMENTS: dict[str, Any] = {
     "labels": lambda A: sr.Vector.full(0, A.nrows),
 }
 # Calls that use kernels which calls with the default arguments do not.
+_PAIRS = ({"pairs": lambda A: A}, {"top": 2})
 MORE: dict[str, tuple[dict[str, Any], ...]] = {
-    "bfs_levels": ({"source": [0, 1]},),
+    "adamic_adar": _PAIRS,
+    "betweenness_centrality": ({"sources": [0, 1]},),
+    "bfs_levels": ({"source": [0, 1]}, {"max_depth": 2}),
+    "closeness_centrality": ({"vertices": [0, 1]},),
+    "common_neighbors": _PAIRS,
     "connected_components": ({"method": "fastsv"},),
+    "cosine": _PAIRS,
+    "degrees": ({"direction": "in"},),
+    "jaccard": _PAIRS,
+    "minimum_spanning_forest": ({"maximum": True},),
+    "overlap": _PAIRS,
+    "pagerank": ({"personalization": lambda A: sr.Vector.from_coo([0], [1.0], size=A.nrows)},),
+    "resource_allocation": _PAIRS,
+    "sssp": ({"cutoff": 2},),
 }
 
 
@@ -49,18 +62,49 @@ def _generated(dtype: np.dtype[Any]) -> sr.Matrix:
     return sr.random.kronecker(8, weights="uniform" if dtype.kind != "b" else None, seed=1)
 
 
-# Operations of matrices, which are compiled as algorithms are.
-OPERATIONS: dict[str, Callable[[sr.Matrix], Any]] = {
-    "mxv": lambda A: A.mxv(sr.Vector.full(1, A.ncols)),
-    "mxm": lambda A: A.mxm(A),
-    "ewise_add": lambda A: A.ewise_add(A.T, sr.binary.plus),
-    "ewise_mult": lambda A: A.ewise_mult(A.T, sr.binary.times),
-    "transpose": lambda A: A.T.new(),
-    "from_coo": lambda A: sr.Matrix.from_coo(*A.to_coo(), shape=A.shape),
-    "kronecker": lambda A: _generated(A.dtype),
-    "reduce_rowwise": lambda A: A.reduce_rowwise("plus"),
-    "select": lambda A: A.select("tril"),
-    "apply": lambda A: A.apply(sr.unary.ainv),
+def _stored(A: sr.Matrix) -> sr.Vector:
+    return sr.Vector.from_dense(np.ones(A.nrows, A.dtype.name))
+
+
+def _one(A: sr.Matrix) -> sr.Vector:
+    return sr.Vector.from_coo([0], np.ones(1, A.dtype.name), size=A.nrows)
+
+
+def _built(A: sr.Matrix, dup_op: str) -> sr.Matrix:
+    entries = [np.concatenate([part, part]) for part in A.to_coo()]
+    return sr.Matrix.from_coo(*entries, shape=A.shape, dup_op=dup_op)
+
+
+# Operations of matrices, which are compiled as algorithms are: also those of the searches, shortest paths, ranks and
+# counts of triangles that users compose.
+OPERATIONS: dict[str, tuple[Callable[[sr.Matrix], Any], ...]] = {
+    "mxv": (
+        lambda A: A.mxv(sr.Vector.full(1, A.ncols)),
+        lambda A: A.mxv(_stored(A)),
+        lambda A: A.mxv(_stored(A), "min_plus"),
+        lambda A: A.mxv(_one(A), "any_pair"),
+    ),
+    "vxm": (
+        lambda A: _stored(A).vxm(A),
+        lambda A: _one(A).vxm(A, "any_pair").new(mask=~_one(A).S),
+        lambda A: _one(A).vxm(A, "min_plus"),
+    ),
+    "mxm": (lambda A: A.mxm(A), lambda A: A.mxm(A, "plus_pair").new(mask=A.S), lambda A: A.mxm(A, "min_plus")),
+    "ewise_add": (lambda A: A.ewise_add(A.T, "plus"), lambda A: A.ewise_add(A.T, "min")),
+    "ewise_mult": (lambda A: A.ewise_mult(A.T, "times"),),
+    "transpose": (lambda A: A.T.new(),),
+    "from_coo": (
+        lambda A: sr.Matrix.from_coo(*A.to_coo(), shape=A.shape),
+        lambda A: _built(A, "plus"),
+        lambda A: _built(A, "min"),
+        lambda A: _built(A, "last"),
+    ),
+    "kronecker": (lambda A: _generated(A.dtype),),
+    "reduce_rowwise": (lambda A: A.reduce_rowwise("plus"), lambda A: A.reduce_rowwise("max")),
+    "reduce": (lambda A: A.reduce_scalar("plus").value, lambda A: A.reduce_scalar("max").value),
+    "select": (lambda A: A.select("tril"), lambda A: A.select(">", 0)),
+    "apply": (lambda A: A.apply("ainv"), lambda A: A.apply("times", right=2)),
+    "extract": (lambda A: A[0, :].new(), lambda A: A[[0, 1, 2], [0, 1, 2]].new()),
 }
 TYPES = ("bool", "int64", "float64", "float32")
 # Entries from which the CPU engine's kernels use threads: 2^13 vertices with 32 entries each on average.
@@ -90,7 +134,7 @@ def matrices(types: Sequence[str] = TYPES, scale: int = _SCALE, between: Sequenc
     smallest.  Values of the type bool are one value for all entries, as from an edge list; those of other types are
     stored.
     """
-    for kind, symmetric in product(("cycle", "bipartite", *between, scale), (True, False)):
+    for kind, symmetric in (*product(("cycle", "bipartite", *between, scale), (True, False)), ("ring", False)):
         n, rows, columns = _edges(kind, symmetric)
         for dtype in types:
             values = True if dtype == "bool" else np.ones(rows.size, dtype)
@@ -101,14 +145,15 @@ def matrices(types: Sequence[str] = TYPES, scale: int = _SCALE, between: Sequenc
 def _edges(kind: str | int, symmetric: bool) -> tuple[int, Any, Any]:
     """Return the number of vertices of a graph, and its edges, on the host.
 
-    kind: a cycle of five vertices (directed: without a way back); a uniform bipartite graph, in which no vertex
-    separates others (directed: acyclic, with long paths); or an R-MAT graph, by the binary logarithm of its vertices.
+    kind: a cycle of five vertices (directed: without a way back; a ring: with one, so that each vertex has a
+    successor); a uniform bipartite graph, in which no vertex separates others (directed: acyclic, with long paths); or
+    an R-MAT graph, by the binary logarithm of its vertices.
     """
     if isinstance(kind, int):
         A = sr.random.rmat(kind, symmetric=symmetric, loops=False, device="cpu")
         return A.nrows, *A.to_coo(values=False)[:2]
-    if kind == "cycle":
-        n, edges = 5, np.array([(0, 1), (1, 2), (2, 3), (3, 4), (0, 4)])
+    if kind in ("cycle", "ring"):
+        n, edges = 5, np.array([(0, 1), (1, 2), (2, 3), (3, 4), (0, 4) if kind == "cycle" else (4, 0)])
     else:
         n = 1 << _BIPARTITE_SCALE
         i, j = np.indices((n, n))
@@ -128,7 +173,7 @@ def names() -> list[str]:
 def calls(name: str) -> list[Callable[[sr.Matrix], Any]]:
     """Return the calls of a function that compile all its kernels; none if it accepts more than one matrix."""
     if name in OPERATIONS:
-        return [OPERATIONS[name]]
+        return list(OPERATIONS[name])
     algorithm = getattr(sr.algorithms, name)
     parameters = inspect.signature(algorithm).parameters
     if "A" not in parameters:
