@@ -132,7 +132,7 @@ def from_edgelist(
     """
 
     def parsed() -> tuple[Any, Any, Any]:
-        rows, cols, found, _ = edges_of(edges, source, target, weight)
+        rows, cols, found, _ = edges_of("from_edgelist", edges, source, target, weight)
         if found is not None and values is not None:
             raise InvalidType("from_edgelist: the edges hold values already; values= must be left out")
         given = values if found is None else found

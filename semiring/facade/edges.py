@@ -33,9 +33,8 @@ if TYPE_CHECKING:
     from .matrix import Matrix
 
 
-_PLACE = "from_edgelist"
 _ROLES = ("source", "target", "weight")
-_IDS = "relabel=True numbers the ids that occur, and A.labels maps them to rows"
+_IDS = "from_edgelist(relabel=True) numbers the ids that occur, and A.labels maps them to rows"
 
 
 Relabel: TypeAlias = "bool | Labels | tuple[bool | Labels, bool | Labels]"
@@ -51,10 +50,11 @@ class Edges(NamedTuple):
 
 
 def edges_of(
-    given: Any, source: Any, target: Any, weight: Any, relabel: Relabel = False, *, named: bool = False
+    place: str, given: Any, source: Any, target: Any, weight: Any, relabel: Relabel = False, *, named: bool = False
 ) -> Edges:
     """Return the edges of a table, an array of 2 or 3 columns, or a list of pairs or triples.
 
+    place: the function that errors name.
     source, target, weight: columns by name or position; None: the first, the second, and the third if there is one.
     A list of columns of weights gives records.  relabel: number the vertices, or use a numbering; a pair: those of
     sources and of targets, which are two sets.  named: the values are names, and are returned as given.  InvalidValue
@@ -66,37 +66,37 @@ def edges_of(
     for part in relabel if isinstance(relabel, tuple) and len(relabel) == 2 else [relabel]:
         if not isinstance(part, (bool, Labels)):
             raise InvalidType(
-                f"{_PLACE}: relabel= is True, False, semiring.Labels, or a pair of these for sources and targets, "
+                f"{place}: relabel= is True, False, semiring.Labels, or a pair of these for sources and targets, "
                 f"got {type(part).__name__}"
             )
-    columns = columns_of(_PLACE, given)
+    columns = columns_of(place, given)
     if columns is not None:
-        return _of_table(columns, source, target, weight, relabel, named)
+        return _of_table(place, columns, source, target, weight, relabel, named)
     if hasattr(given, "store"):
-        raise InvalidValue(f"{_PLACE}: a {type(given).__name__} is no edge list; its entries are .to_edgelist()")
+        raise InvalidValue(f"{place}: a {type(given).__name__} is no edge list; its entries are .to_edgelist()")
     if hasattr(given, "ndim"):
         given = as_array("edges", given)
         if given.ndim != 2:
-            raise InvalidValue(f"{_PLACE}: expected an array of 2 or 3 columns, got shape {given.shape}")
+            raise InvalidValue(f"{place}: expected an array of 2 or 3 columns, got shape {given.shape}")
         parts = {k: given[:, k] for k in range(given.shape[1])}
-        chosen = _chosen(list(parts), source, target, weight)
+        chosen = _chosen(place, list(parts), source, target, weight)
         ends = {f"edges[:, {k}]": parts[k] for k in chosen[:2]}
-        return _of_columns(ends, _weights(parts, chosen[2], named=named), relabel)
+        return _of_columns(place, ends, _weights(place, parts, chosen[2], named=named), relabel)
     if (source, target, weight) != (None, None, None):
-        raise InvalidValue(f"{_PLACE}: source=, target= and weight= name columns of a table, got a list of edges")
-    return _of_list(given, relabel, named)
+        raise InvalidValue(f"{place}: source=, target= and weight= name columns of a table, got a list of edges")
+    return _of_list(place, given, relabel, named)
 
 
-def _of_list(given: Any, relabel: Relabel, named: bool) -> Edges:
+def _of_list(place: str, given: Any, relabel: Relabel, named: bool) -> Edges:
     if isinstance(given, (str, bytes)):
-        raise InvalidValue(f"{_PLACE}: expected edges (i, j) or (i, j, value), got text; io.read reads files")
+        raise InvalidValue(f"{place}: expected edges (i, j) or (i, j, value), got text; io.read reads files")
     try:
         edges = [tuple(edge) for edge in given]
     except TypeError as error:
-        raise InvalidValue(f"{_PLACE}: expected edges (i, j) or (i, j, value), or a table of them ({error})") from error
+        raise InvalidValue(f"{place}: expected edges (i, j) or (i, j, value), or a table of them ({error})") from error
     widths = {len(edge) for edge in edges}
     if not widths <= {2} and widths != {3}:
-        raise InvalidValue(f"{_PLACE}: expected edges of 2 or 3 parts each, got {sorted(widths)}")
+        raise InvalidValue(f"{place}: expected edges of 2 or 3 parts each, got {sorted(widths)}")
     # Each column separately: in one array of floats with a weight of 0.5, an id above 2**53 would lose digits.
     ends: dict[str, Any] = {}
     for k in (0, 1):
@@ -105,28 +105,28 @@ def _of_list(given: Any, relabel: Relabel, named: bool) -> Edges:
     weights = [edge[2] for edge in edges] if widths == {3} else None
     if weights is not None and not named and None in weights:
         weights = _floats(weights)
-    return _of_columns(ends, weights, relabel)
+    return _of_columns(place, ends, weights, relabel)
 
 
 def _of_table(
-    columns: Mapping[Any, Any], source: Any, target: Any, weight: Any, relabel: Relabel, named: bool
+    place: str, columns: Mapping[Any, Any], source: Any, target: Any, weight: Any, relabel: Relabel, named: bool
 ) -> Edges:
-    chosen = _chosen(list(columns), source, target, weight)
+    chosen = _chosen(place, list(columns), source, target, weight)
     ends = {}
     for k, name in enumerate(chosen[:2]):
         column = columns[name]
-        ends[f"column {name!r}"] = _without_missing(name, column) if _are_rows(relabel, k) else column
-    return _of_columns(ends, _weights(columns, chosen[2], _with_nan, named=named), relabel)
+        ends[f"column {name!r}"] = _without_missing(place, name, column) if _are_rows(relabel, k) else column
+    return _of_columns(place, ends, _weights(place, columns, chosen[2], _with_nan, named=named), relabel)
 
 
-def _of_columns(ends: dict[str, Any], values: Any, relabel: Relabel) -> Edges:
+def _of_columns(place: str, ends: dict[str, Any], values: Any, relabel: Relabel) -> Edges:
     """Return edges, whose ends are rows already, or labels under `relabel`.  ends: two columns, by their names."""
     if isinstance(relabel, tuple):
         (rows, of_rows), (cols, of_cols) = (
-            _numbered({name: column}, its) for (name, column), its in zip(ends.items(), relabel, strict=True)
+            _numbered(place, {name: column}, its) for (name, column), its in zip(ends.items(), relabel, strict=True)
         )
         return Edges(rows[0], cols[0], values, (of_rows, of_cols))
-    (rows, cols), labels = _numbered(ends, relabel)
+    (rows, cols), labels = _numbered(place, ends, relabel)
     return Edges(rows, cols, values, (labels, labels))
 
 
@@ -134,37 +134,42 @@ def _are_rows(relabel: Relabel, end: int) -> bool:
     return (relabel[end] if isinstance(relabel, tuple) else relabel) is False
 
 
-def _numbered(ends: dict[str, Any], relabel: bool | Labels) -> tuple[list[Any], Labels | None]:
+def _numbered(place: str, ends: dict[str, Any], relabel: bool | Labels) -> tuple[list[Any], Labels | None]:
     """Return columns of vertices as rows, and their labels if they have any."""
     from ..labels import Labels, number_columns
 
     if relabel is False:
-        return [_vertices(name, column) for name, column in ends.items()], None
+        return [_vertices(place, name, column) for name, column in ends.items()], None
     if relabel is True:
-        labels, rows = number_columns(_PLACE, ends)
+        labels, rows = number_columns(place, ends)
         return rows, Labels.of_distinct(labels)
     return [relabel.rows(column) for column in ends.values()], relabel
 
 
 def _weights(
-    columns: Mapping[Any, Any], chosen: Any, read: Any = lambda name, column: column, *, named: bool = False
+    place: str,
+    columns: Mapping[Any, Any],
+    chosen: Any,
+    read: Any = lambda place, name, column: column,
+    *,
+    named: bool = False,
 ) -> Any:
     """Return the column of weights, as it is if it is `named`, or records of several; None for None."""
     if named and isinstance(chosen, list):
-        raise InvalidValue(f"{_PLACE}: records hold numbers; value_labels= is for one column of names")
+        raise InvalidValue(f"{place}: records hold numbers; value_labels= is for one column of names")
     if named:
         return None if chosen is None else columns[chosen]
     if not isinstance(chosen, list):
-        return None if chosen is None else _numbers(chosen, read(chosen, columns[chosen]))
-    return records_of({str(name): to_host(_numbers(name, read(name, columns[name]))) for name in chosen})
+        return None if chosen is None else _numbers(place, chosen, read(place, chosen, columns[chosen]))
+    return records_of({str(name): to_host(_numbers(place, name, read(place, name, columns[name]))) for name in chosen})
 
 
-def _numbers(name: Any, values: Any) -> Any:
+def _numbers(place: str, name: Any, values: Any) -> Any:
     if values.dtype.kind == "O":
         values = _floats(values.tolist())
     if values.dtype.kind not in "biufcV":
         raise InvalidValue(
-            f"{_PLACE}: column {name!r} holds the weights and must hold numbers, got {_content(values)}; "
+            f"{place}: column {name!r} holds the weights and must hold numbers, got {_content(values)}; "
             f"name another one by weight=, or number its values by value_labels=True"
         )
     return values
@@ -182,33 +187,33 @@ def _none_of_missing(x: Any) -> Any:
     return None if type(x).__name__ == "NAType" else x
 
 
-def _chosen(names: list[Any], source: Any, target: Any, weight: Any) -> tuple[Any, Any, Any]:
+def _chosen(place: str, names: list[Any], source: Any, target: Any, weight: Any) -> tuple[Any, Any, Any]:
     """Return the names of the columns of sources, targets and weights."""
     from ..labels.tables import listed
 
     several = isinstance(weight, (list, tuple)) and weight not in names
     if several and not weight:
-        raise InvalidValue(f"{_PLACE}: weight= names no column")
-    weights = [_column(names, "weight", key) for key in weight] if several else []
+        raise InvalidValue(f"{place}: weight= names no column")
+    weights = [_column(place, names, "weight", key) for key in weight] if several else []
     given = source, target, weights[0] if several else weight
-    named = {role: _column(names, role, key) for role, key in zip(_ROLES, given, strict=True)}
+    named = {role: _column(place, names, role, key) for role, key in zip(_ROLES, given, strict=True)}
     if named["source"] is None and named["target"] is None and named["weight"] is None:
         if len(names) not in (2, 3):
             raise InvalidValue(
-                f"{_PLACE}: expected 2 or 3 columns (source, target, weight), got {len(names)}: {listed(names)}; "
+                f"{place}: expected 2 or 3 columns (source, target, weight), got {len(names)}: {listed(names)}; "
                 f"name them by source=, target= and weight="
             )
         named = dict(zip(_ROLES, [*names, None][:3], strict=True))
     elif named["source"] is None or named["target"] is None:
         missing = "source" if named["source"] is None else "target"
-        raise InvalidValue(f"{_PLACE}: {missing}= is missing; source= and target= are given together")
+        raise InvalidValue(f"{place}: {missing}= is missing; source= and target= are given together")
     found = [*(name for name in named.values() if name is not None), *weights[1:]]
     if len(set(found)) < len(found):
-        raise InvalidValue(f"{_PLACE}: source=, target= and weight= must be different columns, got {listed(found)}")
+        raise InvalidValue(f"{place}: source=, target= and weight= must be different columns, got {listed(found)}")
     return named["source"], named["target"], weights or named["weight"]
 
 
-def _column(names: list[Any], role: str, key: Any) -> Any:
+def _column(place: str, names: list[Any], role: str, key: Any) -> Any:
     """Return the column with this name, or at this position if none has the name; None for None."""
     if key is None:
         return None
@@ -218,7 +223,7 @@ def _column(names: list[Any], role: str, key: Any) -> Any:
         return names[int(key)]
     from ..labels.tables import listed
 
-    raise InvalidValue(f"{_PLACE}: {role}={key!r} is no column; the columns are {listed(names)}")
+    raise InvalidValue(f"{place}: {role}={key!r} is no column; the columns are {listed(names)}")
 
 
 # -- tables ------------------------------------------------------------------------------------------------
@@ -234,7 +239,7 @@ def _missing(column: Any) -> int:
     return 0
 
 
-def _with_nan(name: Any, column: Any) -> Any:
+def _with_nan(place: str, name: Any, column: Any) -> Any:
     """Return a column of weights as an array, with NaN for values that are missing."""
     from ..labels import arrow
 
@@ -245,21 +250,21 @@ def _with_nan(name: Any, column: Any) -> Any:
             return filled
         if getattr(getattr(column, "dtype", None), "kind", "") == "O":  # of pandas: see `_weights`
             return column.to_numpy()
-    return _without_missing(name, column)
+    return _without_missing(place, name, column)
 
 
-def _without_missing(name: Any, column: Any) -> Any:
+def _without_missing(place: str, name: Any, column: Any) -> Any:
     """Return a column as an array; InvalidValue where values are missing."""
     missing = _missing(column)
     if missing and not _not_a_number(column):
-        raise InvalidValue(f"{_PLACE}: column {name!r} lacks {missing} values; drop or fill these rows first")
+        raise InvalidValue(f"{place}: column {name!r} lacks {missing} values; drop or fill these rows first")
     if hasattr(column, "dtype") and hasattr(column.dtype, "numpy_dtype"):  # pandas' own nullable types
         column = column.to_numpy(dtype=column.dtype.numpy_dtype)
     if type(column).__module__.partition(".")[0] == "pyarrow":  # its DLPack supports numbers only
         column = column.to_numpy(zero_copy_only=False)
     array = as_array(f"column {name!r}", column)
     if array.ndim != 1:
-        raise InvalidValue(f"{_PLACE}: column {name!r} must be one-dimensional, got {array.ndim} dimensions")
+        raise InvalidValue(f"{place}: column {name!r} must be one-dimensional, got {array.ndim} dimensions")
     return array
 
 
@@ -268,7 +273,7 @@ def _not_a_number(column: Any) -> bool:
     return isinstance(getattr(column, "dtype", None), np.dtype) and column.dtype.kind == "f"
 
 
-def _vertices(where: str, array: Any) -> Any:
+def _vertices(place: str, where: str, array: Any) -> Any:
     """Return the array as integers; converts floats without a fraction (an array of edges with weights has floats)."""
     kind = array.dtype.kind
     if kind in "iu" or array.size == 0:
@@ -280,8 +285,8 @@ def _vertices(where: str, array: Any) -> Any:
         if bool(to_host(exact.all())):  # synchronizes on the GPU
             return array.astype(np.int64)
         wrong = array[~exact][:1]
-        raise InvalidValue(f"{_PLACE}: {where} must hold vertices, which are integers, got {to_host(wrong)[0]}; {_IDS}")
-    raise InvalidValue(f"{_PLACE}: {where} must hold vertices, which are integers, got {_content(array)}; {_IDS}")
+        raise InvalidValue(f"{place}: {where} must hold vertices, which are integers, got {to_host(wrong)[0]}; {_IDS}")
+    raise InvalidValue(f"{place}: {where} must hold vertices, which are integers, got {_content(array)}; {_IDS}")
 
 
 def _content(array: Any) -> str:
@@ -371,7 +376,7 @@ def from_edgelist(
     if symmetric and isinstance(relabel, tuple):
         raise InvalidValue("from_edgelist: symmetric=True needs one set of vertices, and sources and targets are two")
     are_names = value_labels is not False
-    rows, columns, found, labels = edges_of(edges, source, target, weight, relabel, named=are_names)
+    rows, columns, found, labels = edges_of("from_edgelist", edges, source, target, weight, relabel, named=are_names)
     if weights is False:
         found = None
     elif weights and found is None:
@@ -380,7 +385,7 @@ def from_edgelist(
         if values is not None:
             raise InvalidType("from_edgelist: the edges hold values already; values= must be left out")
         if not are_names:
-            _check_nan(found, dtype)
+            check_nan("from_edgelist", found, dtype)
         values = found
     elif values is None and dup_op is None:
         dup_op = "any"
@@ -397,7 +402,7 @@ def from_edgelist(
     if symmetric:
         if nrows != ncols:
             raise DimensionMismatch(f"from_edgelist: symmetric=True needs a square matrix, got {nrows} x {ncols}")
-        rows, columns, values = _in_both_directions(rows, columns, values)
+        rows, columns, values = in_both_directions(rows, columns, values)
     try:
         made = cls.from_coo(rows, columns, values, dtype, nrows=nrows, ncols=ncols, dup_op=dup_op, name=name)
     except DuplicateIndex as error:
@@ -416,7 +421,7 @@ def _codes(values: Any, value_labels: bool | Labels, dup_op: Any, dtype: Any) ->
     return value_codes("from_edgelist", "weight", values, value_labels, dup_op, dtype)
 
 
-def _check_nan(weights: Any, dtype: Any) -> None:
+def check_nan(place: str, weights: Any, dtype: Any) -> None:
     """Raise InvalidValue for a weight that is missing, or NaN, where the type that was given has no NaN."""
     if dtype is None or lookup(dtype).kind not in "biu":
         return
@@ -425,10 +430,10 @@ def _check_nan(weights: Any, dtype: Any) -> None:
         return
     at = array_module(device_of(weights)).flatnonzero(weights != weights)[:1]
     if at.size:  # synchronizes on the GPU
-        raise InvalidValue(f"from_edgelist: the weight of row {int(at[0])} is missing (nan), and {dtype} has no NaN")
+        raise InvalidValue(f"{place}: the weight of row {int(at[0])} is missing (nan), and {dtype} has no NaN")
 
 
-def _in_both_directions(rows: Any, columns: Any, values: Any) -> tuple[Any, Any, Any]:
+def in_both_directions(rows: Any, columns: Any, values: Any) -> tuple[Any, Any, Any]:
     """Return edges with the reverse of each that is no self-loop."""
     xp = array_module(device_of(rows))
     off = xp.flatnonzero(rows != columns)

@@ -18,7 +18,7 @@ from ..ops.write import Plan, Write
 from ..record_types import plain
 from ..storage.coerce import sizes
 from ..storage.index import pair, position, positions
-from . import concatenation, display, edges, entries, matrix_arrays, matrix_conversions, reductions, rowwise
+from . import changes, concatenation, display, edges, entries, matrix_arrays, matrix_conversions, reductions, rowwise
 from .matrix_operations import MatrixOperations
 from .operand import Integer, Several, as_records, device_for, dimensions, is_empty, is_scalar, scalar
 from .vector import Vector, check_element, index_value
@@ -129,6 +129,15 @@ class Matrix(MatrixOperations):
     reshape = concatenation.reshape
     flatten = concatenation.flatten
     __reduce__ = matrix_conversions.pickled
+
+    # -- changes in batches ------------------------------------------------------------------------------
+
+    insert = changes.insert
+    upsert = changes.upsert
+    delete = changes.delete
+    batch = changes.batch
+    snapshot = changes.snapshot
+    compact = changes.compact
 
     # -- reductions --------------------------------------------------------------------------------------
 

@@ -4,14 +4,14 @@ Exactly one of three is current:
 
 - `_store`, if it is not None;
 - else `_plan`, if it is not None: an operation, whose result becomes the store when it is used;
-- else `_elements`: a store with logged writes to single elements, which any use of the whole object applies; or, during
-  a write, the lease of the store (`ops.update`).
+- else `_elements`: a store with logged writes to single elements, or with batches of changes, which any use of the
+  whole object applies; or, during a write, the lease of the store (`ops.update`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar, cast
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from ..ops.elements import Elements, Position
 from ..ops.extract import element
 from ..ops.update import Lease, may_lease
 from ..ops.write import Plan, Write
+from ..storage.changes import Changes
 from ..symbolic import Symbolic
 from . import axis_labels
 from .axis_labels import Labeled
@@ -48,7 +49,7 @@ class Holder(Labeled, Generic[StoreT], metaclass=Named):
 
     _store: StoreT | None
     _plan: Plan[StoreT] | None
-    _elements: Elements | Lease | None
+    _elements: Elements | Changes | Lease | None
     # The chain of unnamed operators of which this is the result; calling an operator rebinds it.
     _chain: Chain | None
     # The object and region that this one was extracted from: the target of `C[I, J] << x`.
@@ -95,7 +96,7 @@ class Holder(Labeled, Generic[StoreT], metaclass=Named):
     def _settled(self) -> StoreT:
         plan, elements = self._plan, self._elements
         if plan is None:  # without elements another thread has executed the plan meanwhile
-            return self.store if elements is None else elements.store()
+            return self.store if elements is None else cast(StoreT, elements.store())
         store = self._store = plan.result()
         self._plan, self._chain = None, None if self._chain is None else self._chain.spent()
         return store
@@ -108,7 +109,7 @@ class Holder(Labeled, Generic[StoreT], metaclass=Named):
             return store
         if plan is not None:
             return plan
-        return self.store if elements is None else elements.base
+        return self.store if elements is None else cast(StoreT, elements.base)
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -229,6 +230,6 @@ class Holder(Labeled, Generic[StoreT], metaclass=Named):
         return Elements(self.store)
 
     def _keep(self, elements: Elements) -> None:
-        if self._store is not None:
+        if self._elements is not elements:
             self._elements = elements
             self._store = self._chain = None

@@ -57,6 +57,12 @@ def _is_missing(x: Any) -> bool:
     )
 
 
+def lengthened(column: Array, count: int) -> Array:
+    """Return a column with missing values for so many further rows."""
+    missing = np.full(count, np.nan if column.dtype.kind == "f" else None, None if column.dtype.kind == "f" else object)
+    return np.concatenate([column if column.dtype.kind == "f" else column.astype(object), missing])
+
+
 def frozen(array: Array) -> Array:
     """Return an array that cannot be written."""
     array = array.view()

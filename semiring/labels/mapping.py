@@ -213,6 +213,35 @@ class Labels:
             raise InvalidValue(f"no vertex is labeled {label!r}{similar(self, label)}")
         return rows
 
+    def extended(self, labels: Any) -> Labels:
+        """Return the numbering with the labels that are not here added behind the last row, in their order.
+
+        Parameters
+        ----------
+        labels : as `rows`, each once
+
+        Raises
+        ------
+        InvalidValue
+            If one is missing (None, NaN), or occurs twice.
+
+        Notes
+        -----
+        Cost O(n + k) for k labels; this numbering if all are here.  The new rows lack the attributes: NaN in a column
+        of floats, None in others, which become columns of objects.
+
+        Examples
+        --------
+        >>> list(sr.Labels(["ann", "bob"]).extended(["eve", "ann"]))
+        ['ann', 'bob', 'eve']
+        """
+        given = as_column("Labels.extended", "labels", labels, fractions=True)
+        new = [label for label in given.tolist() if label not in self]
+        if not new:
+            return self
+        attributes = {name: tables.lengthened(column, len(new)) for name, column in self._attributes.items()}
+        return Labels([*self._values.tolist(), *new], attributes or None)
+
     def index(self, key: Any) -> Any:
         """Return an index in which labels are replaced by rows; anything else, integers among it, is a position.
 

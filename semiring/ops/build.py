@@ -53,17 +53,27 @@ def build_matrix(
     device: str,
 ) -> CSR:
     """Return a matrix from (row, column, value) triples; `values` is an array, or one scalar."""
-    if rows.size != cols.size:
-        raise InvalidValue(f"rows and columns must be equally long, got {rows.size} and {cols.size}")
     given = {id(array) for array in (rows, cols, values)}
-    with allocating("build", device):
-        rows = bounded_indices("rows", rows, nrows, device)
-        cols = bounded_indices("columns", cols, ncols, device)
-        values, iso = entry_values(values, int(rows.size), dtype, device)
+    rows, cols, values, iso = checked_triples(rows, cols, values, (nrows, ncols), dtype, device)
     if rows.size <= 1:  # the store of one entry keeps these arrays
         rows, cols, values = (copied(array) if id(array) in given else array for array in (rows, cols, values))
     spec = BuildMatrix(nrows, ncols, dtype, rows, cols, values, iso, duplicate_operator(dup_op, dtype))
     return from_triples("build", spec, device)
+
+
+def checked_triples(
+    rows: Array, cols: Array, values: Any, shape: tuple[int, ...], dtype: np.dtype[Any], device: str
+) -> tuple[Array, Array, Array | None, np.generic | None]:
+    """Return (row, column, value) triples on the device, in the types of the entries of a matrix of this shape.
+
+    The last two are values, or None and the value of all.  Arrays that are so already are returned as they are.
+    """
+    if rows.size != cols.size:
+        raise InvalidValue(f"rows and columns must be equally long, got {rows.size} and {cols.size}")
+    with allocating("build", device):
+        rows = bounded_indices("rows", rows, shape[0], device)
+        cols = bounded_indices("columns", cols, shape[1], device)
+        return rows, cols, *entry_values(values, int(rows.size), dtype, device)
 
 
 @dispatched(2)

@@ -245,7 +245,7 @@ def test_an_edge_list_is_a_graph() -> None:
 
 def test_lists_keep_large_ids_and_weights_apart() -> None:
     large = 2**53 + 1
-    assert edges_of([(0, large, 0.5)], None, None, None).columns.tolist() == [large]
+    assert edges_of("f", [(0, large, 0.5)], None, None, None).columns.tolist() == [large]
     assert Matrix.from_edgelist([(0, 1, 2), (1, 0, 3)]).dtype == np.int64
     assert Matrix.from_edgelist([(0, 1, 2), (1, 0, 0.5)]).dtype == np.float64
 
