@@ -13,6 +13,9 @@ collective; a failed process sends a long error at once, while others wait for i
 Headers go directly from each process to each other: for tens of processes that is as fast as a tree.  They are sent by
 persistent requests, which MPI prepares once, of one of two lengths.  What is called is a number of 64 bits: a checksum
 of the operation and the kind of collective, and how many collectives preceded; its text is made for a report alone.
+
+A process that has no memory for what follows the headers receives it all the same, in parts that overwrite each other,
+and then raises OutOfMemory: so all messages of the collective have arrived, and the next one can report the error.
 """
 
 from __future__ import annotations
@@ -30,11 +33,12 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ..config import config
-from ..exceptions import CollectiveTimeout, InvalidType, InvalidValue, NotSupported
+from ..exceptions import CollectiveTimeout, InvalidType, InvalidValue, NotSupported, OutOfMemory
+from ..memory.allocation import allocating, require
 from ..optional import needed
 from . import call_ids, process, sockets
 from .communicator import Communicator, Failed, Traffic
-from .serialization import Packed, large_sizes, pack, unpack
+from .serialization import Bytes, Packed, large_sizes, pack, unpack
 
 # The bytes of a header at most, which Open MPI sends to a process of the same host in one step (up to 4,000 bytes,
 # measured), and of one with a small message or none.
@@ -47,8 +51,8 @@ _TAG_OF_HEADERS, _TAG_OF_BLOCKS, _TAG_OF_ARRAYS = 1, 2, 3
 _ERROR = -1
 # The same, in the header with the text of a call.
 _MISMATCH = -2
-# The largest count of bytes in one MPI message.
-_LARGEST = 1 << 30
+# The largest count of bytes in one MPI message; each process has as much memory for what it drops.
+_LARGEST = 1 << 22
 # Seconds after which a process reports for whom it waits; then again each time the wait has doubled.
 _REPORT_S = 30.0
 # A process that waits polls: at first so many times at once, for 10 to 20 us; then it lets other processes run in
@@ -118,19 +122,26 @@ class _Channel:
             for length in (_SHORT, _HEADER)
         )
         self.receipts = [comm.Recv_init(self.incoming[rank], rank, _TAG_OF_HEADERS) for rank in self.others]
+        self._spare = _spare() if self.others else memoryview(b"")
 
     def collective(self, kind: str, messages: Sequence[Packed | None]) -> list[Any]:
         """Send message k to process k; return what they have sent, None where that was nothing."""
         if self.broken is not None:
             raise InvalidValue(f"a collective cannot follow one that has failed: {self.broken}")
         self.number += 1
+        call = call_ids.operation(), kind, self.number
         try:
-            return self._collective((call_ids.operation(), kind, self.number), messages)
-        except Failed:
-            raise
+            arrived = self._collective(call, messages)
+        except (Failed, OutOfMemory):
+            raise  # no message is on its way
         except BaseException as error:
             self.broken = str(error) or type(error).__name__
             raise
+        found: list[Any] = [None] * self.size
+        with allocating(call[0], "cpu"):
+            for rank, block, arrays in arrived:
+                found[rank] = unpack(block, arrays)
+        return found
 
     def report(self, error: Any) -> Callable[[], list[Any]]:
         """Send the header of an error; return a function that waits for the headers of the others."""
@@ -185,18 +196,21 @@ class _Channel:
             type(requests[0]).Startall(requests)
         return requests
 
-    def _block(self, rank: int, size: int, pending: list[Any]) -> bytearray:
+    def _block(self, rank: int, size: int, pending: list[Any]) -> bytearray | Bytes:
         """Return the block of a process: what is in its header, or what the requests added to `pending` receive."""
         if size <= _ROOM:
             return bytearray(self.incoming[rank][_NUMBERS.size : _NUMBERS.size + size])
-        block = bytearray(size)
+        block = _empty(size)
         pending += self._received(block, rank, _TAG_OF_BLOCKS)
         return block
 
-    def _collective(self, call: Call, messages: Sequence[Packed | None]) -> list[Any]:
+    def _collective(self, call: Call, messages: Sequence[Packed | None]) -> list[tuple[int, Any, list[Bytes]]]:
+        """Send message k to process k; return the rank, the block and the large arrays of each that has arrived.
+
+        OutOfMemory where there is no memory for them; then they have been received and are lost.
+        """
         code = _code(call)
         self._wait(self._headers(code, messages), call, sleep=True)
-        found: list[Any] = [None] * self.size
         arrived: list[tuple[int, int]] = []
         alike = True
         for rank in self.others:
@@ -218,18 +232,51 @@ class _Channel:
                 for array in message.arrays:
                     pending += self._sent(array, rank, _TAG_OF_ARRAYS)
         if not (arrived or pending):
-            return found
+            return []
+        failure: OutOfMemory | None = None
         expected: list[Any] = []
-        blocks = [(rank, self._block(rank, size, expected)) for rank, size in arrived]
+        blocks: dict[int, Any] = {rank: self._block(rank, size, expected) for rank, size in arrived if size <= _ROOM}
+        try:
+            with allocating(call[0], "cpu"):
+                require(call[0], "cpu", sum(size for rank, size in arrived if rank not in blocks))
+                for rank, size in arrived:
+                    if rank not in blocks:
+                        blocks[rank] = self._block(rank, size, expected)
+        except OutOfMemory as error:
+            failure = error
         self._wait(expected, call)
-        large = {rank: [np.empty(size, np.uint8) for size in large_sizes(block)] for rank, block in blocks}
+        sizes = {rank: large_sizes(block) for rank, block in blocks.items()}
+        sizes |= {rank: self._drop(rank, size, _TAG_OF_BLOCKS, call) for rank, size in arrived if rank not in blocks}
+        large: dict[int, list[Bytes]] = {}
+        if failure is None:
+            try:
+                with allocating(call[0], "cpu"):
+                    require(call[0], "cpu", sum(map(sum, sizes.values())))
+                    large = {rank: [_empty(size) for size in each] for rank, each in sizes.items()}
+            except OutOfMemory as error:
+                failure = error
         for rank, arrays in large.items():
             for array in arrays:
                 pending += self._received(array, rank, _TAG_OF_ARRAYS)
+        if failure is not None:
+            blocks.clear()
+            for rank, each in sizes.items():
+                for size in each:
+                    self._drop(rank, size, _TAG_OF_ARRAYS, call)
         self._wait(pending, call)
-        for rank, block in blocks:
-            found[rank] = unpack(block, large[rank])
-        return found
+        if failure is not None:
+            raise failure
+        return [(rank, block, large[rank]) for rank, block in blocks.items()]
+
+    def _drop(self, rank: int, size: int, tag: int, call: Call) -> list[int]:
+        """Receive what there is no memory for; return the bytes of the arrays that follow, if it was a block."""
+        sizes: list[int] = []
+        for at in range(0, size, _LARGEST):
+            part = self._spare[: min(size - at, _LARGEST)]
+            self._wait([self.comm.Irecv(part, rank, tag)], call)
+            if tag == _TAG_OF_BLOCKS and at == 0:
+                sizes = large_sizes(part)
+        return sizes
 
     def _sent(self, content: Any, rank: int, tag: int) -> list[Any]:
         return [self.comm.Isend(part, rank, tag) for part in _divided(content)]
@@ -338,8 +385,19 @@ def _located(call: Call | str) -> str:
     return f"{operation} ({kind} {number})" + (f" at {where}" if where else "")
 
 
+@functools.cache
+def _spare() -> memoryview:
+    """Return the memory of this process for what it has no memory for."""
+    return memoryview(bytearray(_LARGEST))
+
+
+def _empty(size: int) -> Bytes:
+    """Return memory for what another process sends."""
+    return np.empty(size, np.uint8)
+
+
 def _divided(content: Any) -> list[memoryview]:
-    """Return bytes in parts that MPI can count."""
+    """Return bytes in parts, each of which fits in the spare memory."""
     view = memoryview(content)
     return [view[k : k + _LARGEST] for k in range(0, view.nbytes, _LARGEST)]
 

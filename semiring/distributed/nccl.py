@@ -4,6 +4,10 @@ A message is serialized without its arrays on the GPU, of which it has the shape
 communicator (of MPI); the arrays follow in one group of NCCL calls on the current stream.  Nothing waits for the GPU:
 kernels that read a received array are queued behind its arrival.
 
+A stream waits for its peers without an end, so no process queues a transfer before all of them have the memory for what
+they receive: they agree on that by a collective of the inner communicator.  Where a transfer cannot be completed all
+the same, because the inner communicator has failed or NCCL itself, ``ncclCommAbort`` ends what is queued.
+
 `alltoall` is a group of ``ncclSend`` and ``ncclRecv``.  `allgather` is the same within a host, where that takes less
 time; between hosts it is ``ncclAllGather`` or a group of ``ncclBroadcast``, whose rings send an array to each host once
 and not to each of its GPUs.  Sums are not computed by ``ncclReduceScatter`` or ``ncclAllReduce``: they add in an order
@@ -22,10 +26,13 @@ import functools
 import importlib
 import os
 import platform
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
+from ..memory.allocation import allocating
 from ..memory.arrays import Array, address_of, array_module
+from .call_ids import operation
 from .communicator import Communicator
 from .serialization import Serialized, deserialize, serialize
 
@@ -87,41 +94,76 @@ def connect(inner: Communicator) -> Communicator:
     return inner
 
 
+class Transfers:
+    """What NCCL has connected for the groups that were split from one another: it is aborted together."""
+
+    def __init__(self) -> None:
+        self.groups: list[Any] = []
+        self.aborted = False
+
+    @contextmanager
+    def aborted_on_error(self, failed: Callable[[], bool]) -> Iterator[None]:
+        """Abort all if an error leaves the block, and peers may not make the transfers that are queued."""
+        try:
+            yield
+        except BaseException:
+            if failed():
+                self.aborted = True
+                while self.groups:
+                    self.groups.pop().abort()
+            raise
+
+
 class NcclCommunicator(Communicator):
     """A group of processes with a GPU each.
 
     inner: carries all but the arrays on the GPU.  Messages from a process to itself are not copied.
     """
 
-    def __init__(self, inner: Communicator, library: Library | None = None) -> None:
+    def __init__(self, inner: Communicator, library: Library | None = None, transfers: Transfers | None = None) -> None:
         self.inner, self.rank, self.size, self.traffic = inner, inner.rank, inner.size, inner.traffic
         self.threads, self.between_hosts = inner.threads, inner.between_hosts
         self.direct = not inner.between_hosts
         self._library = of_cupy() if library is None else library
         self._group: Any = None
+        self._transfers = Transfers() if transfers is None else transfers
 
     def _allgather(self, message: Any) -> list[Any]:
-        mine, own = serialize(message, self._library.arrays)
-        found: list[Serialized | None] = self.inner._allgather(mine)
-        if not any(each is not None and each.device for each in found):
-            arrays: list[list[Array]] = [[]] * self.size
+        with self._transfers.aborted_on_error(lambda: self.inner.broken):
+            mine, own = serialize(message, self._library.arrays)
+            found: list[Serialized | None] = self.inner._allgather(mine)
+            if not any(each is not None and each.device for each in found):
+                return self._messages(found, [[]] * self.size, message)
+            with allocating(operation(), "cuda"):
+                own = [self._library.arrays.ascontiguousarray(array) for array in own]
+                whole = self._whole(found, own) if self.between_hosts else None
+                arrays: Sequence[Sequence[Array]] = (
+                    self._allocate(found) if whole is None else list(zip(*whole, strict=True))
+                )
+            self._agree()
+        if whole is not None:
+            self._gather(own, whole)
+        elif self.between_hosts:
+            self._broadcast([own if rank == self.rank else each for rank, each in enumerate(arrays)])
         else:
-            self._connect()
-            own = [self._library.arrays.ascontiguousarray(array) for array in own]
-            arrays = self._gather(found, own) if self.between_hosts else self._send([own] * self.size, found)
+            self._send([own] * self.size, arrays)
         return self._messages(found, arrays, message)
 
     def _alltoall(self, messages: Sequence[Any]) -> list[Any]:
-        module = self._library.arrays
-        parts = [serialize(None if rank == self.rank else each, module) for rank, each in enumerate(messages)]
-        found: list[Serialized | None] = self.inner._alltoall([mine for mine, _ in parts])
-        contiguous = {id(array): module.ascontiguousarray(array) for _, arrays in parts for array in arrays}
-        sent = [[contiguous[id(array)] for array in arrays] for _, arrays in parts]
-        wanted = any(sent) or any(each is not None and each.device for each in found)
-        # A process has the sizes of its own messages alone, so it takes a collective to decide whether all connect.
-        if self._group is None and any(self.inner._allgather(wanted)):
-            self._connect()
-        arrays = self._send(sent, found) if wanted else [[]] * self.size
+        with self._transfers.aborted_on_error(lambda: self.inner.broken):
+            module = self._library.arrays
+            parts = [serialize(None if rank == self.rank else each, module) for rank, each in enumerate(messages)]
+            sends = any(arrays for _, arrays in parts)
+            # In a tuple if this process sends an array to any other, so that all make the same collectives.
+            received = self.inner._alltoall([(mine,) if sends else mine for mine, _ in parts])
+            found: list[Serialized | None] = [each[0] if type(each) is tuple else each for each in received]
+            if not any(type(each) is tuple for each in received):
+                return self._messages(found, [[]] * self.size, messages[self.rank])
+            with allocating(operation(), "cuda"):
+                contiguous = {id(array): module.ascontiguousarray(array) for _, arrays in parts for array in arrays}
+                arrays = self._allocate(found)
+            self._agree()
+        self._send([[contiguous[id(array)] for array in each] for _, each in parts], arrays)
         return self._messages(found, arrays, messages[self.rank])
 
     def _report(self, error: Any) -> Callable[[], list[Any]]:
@@ -129,28 +171,43 @@ class NcclCommunicator(Communicator):
 
     @property
     def broken(self) -> bool:
-        """Whether no further collective of the inner communicator is possible."""
-        return self.inner.broken
+        """Whether no further collective of the inner communicator is possible, or transfers have been aborted."""
+        return self.inner.broken or self._transfers.aborted
 
     def split(self, color: int, key: int) -> NcclCommunicator:
         """Return the group of the processes that gave this color, ordered by key."""
-        return NcclCommunicator(self.inner.split(color, key), self._library)
+        return NcclCommunicator(self.inner.split(color, key), self._library, self._transfers)
 
     def abort(self, message: str) -> None:
         """End all processes, with a message on standard error."""
         self.inner.abort(message)
 
-    def _connect(self) -> None:
-        """Connect all processes of the group before the first array is sent.  Collective."""
-        if self._group is None:
-            identity = self._library.nccl.get_unique_id() if self.rank == 0 else None
-            identity = self.inner._allgather(identity)[0]
-            self._group = self._library.nccl.NcclCommunicator(self.size, identity, self.rank)
+    def _agree(self) -> None:
+        """Return once all processes have memory for what they receive, and NCCL has connected them.  Collective."""
+        if self._group is not None:
+            self.inner._allgather(None)
+            return
+        identity = self._library.nccl.get_unique_id() if self.rank == 0 else None
+        identity = self.inner._allgather(identity)[0]
+        self._group = self._library.nccl.NcclCommunicator(self.size, identity, self.rank)
+        self._transfers.groups.append(self._group)
 
-    def _send(self, sent: Sequence[list[Array]], found: Sequence[Serialized | None]) -> list[list[Array]]:
-        """Queue sends of the arrays for each other process, and receives of those found; return these by rank."""
-        module, group, uint8 = self._library.arrays, self._group, self._library.nccl.NCCL_UINT8
-        arrays = [[] if each is None or rank == self.rank else each.allocate(module) for rank, each in enumerate(found)]
+    def _allocate(self, found: Sequence[Serialized | None]) -> list[list[Array]]:
+        """Return new arrays for those found, by rank."""
+        module = self._library.arrays
+        return [[] if each is None or rank == self.rank else each.allocate(module) for rank, each in enumerate(found)]
+
+    def _whole(self, found: Sequence[Serialized | None], own: list[Array]) -> list[Array] | None:
+        """Return new arrays for each array of all processes, if these have the same sizes and aligned parts of them."""
+        if len({None if each is None else each.device for each in found}) > 1:
+            return None
+        if any(array.nbytes % _ALIGNED for array in own):
+            return None
+        return [self._library.arrays.empty((self.size, *array.shape), array.dtype) for array in own]
+
+    def _send(self, sent: Sequence[Sequence[Array]], arrays: Sequence[Sequence[Array]]) -> None:
+        """Queue sends of the arrays for each other process, and receives of those of the others."""
+        group, uint8 = self._group, self._library.nccl.NCCL_UINT8
         self._queue(
             functools.partial(call, address_of(array), array.nbytes, uint8, rank)
             for call, messages in ((group.send, sent), (group.recv, arrays))
@@ -159,45 +216,38 @@ class NcclCommunicator(Communicator):
             for array in each
             if array.nbytes
         )
-        return arrays
 
-    def _gather(self, found: Sequence[Serialized | None], own: list[Array]) -> list[list[Array]]:
-        """Queue the transfer of all arrays to all processes; return them by rank.
+    def _gather(self, own: Sequence[Array], whole: Sequence[Array]) -> None:
+        """Queue `ncclAllGather` of arrays of the same size on all processes."""
+        group, uint8 = self._group, self._library.nccl.NCCL_UINT8
+        self._queue(
+            functools.partial(group.allGather, address_of(array), address_of(all_of_it), array.nbytes, uint8)
+            for array, all_of_it in zip(own, whole, strict=True)
+            if array.nbytes
+        )
 
-        All processes have the sizes of all arrays, so they make the same calls: `ncclAllGather` of arrays of the same
-        size on all, if the parts of its result are aligned; else `ncclBroadcast` from each process.
-        """
-        module, group, uint8 = self._library.arrays, self._group, self._library.nccl.NCCL_UINT8
-        alike = len({None if each is None else each.device for each in found}) == 1
-        if alike and not any(array.nbytes % _ALIGNED for array in own):
-            whole = [module.empty((self.size, *array.shape), array.dtype) for array in own]
-            self._queue(
-                functools.partial(group.allGather, address_of(array), address_of(all_of_it), array.nbytes, uint8)
-                for array, all_of_it in zip(own, whole, strict=True)
-                if array.nbytes
-            )
-            return [[each[rank] for each in whole] for rank in range(self.size)]
-        arrays = [[] if each is None else each.allocate(module) for each in found]
-        arrays[self.rank] = own
+    def _broadcast(self, arrays: Sequence[Sequence[Array]]) -> None:
+        """Queue `ncclBroadcast` of the arrays of each process: all have their sizes, so they make the same calls."""
+        group, uint8 = self._group, self._library.nccl.NCCL_UINT8
         self._queue(
             functools.partial(group.broadcast, address_of(array), address_of(array), array.nbytes, uint8, root)
             for root, each in enumerate(arrays)
             for array in each
             if array.nbytes
         )
-        return arrays
 
     def _queue(self, calls: Iterable[Callable[[int], None]]) -> None:
         """Queue NCCL calls on the stream as one group: they run at the same time, and none waits for another."""
         stream = self._library.stream()
-        self._library.nccl.groupStart()
-        for call in calls:
-            call(stream)
-        self._library.nccl.groupEnd()
+        with self._transfers.aborted_on_error(lambda: True):
+            self._library.nccl.groupStart()
+            for call in calls:
+                call(stream)
+            self._library.nccl.groupEnd()
 
-    def _messages(self, found: Sequence[Serialized | None], arrays: Sequence[list[Array]], own: Any) -> list[Any]:
+    def _messages(self, found: Sequence[Serialized | None], arrays: Sequence[Sequence[Array]], own: Any) -> list[Any]:
         """Return the messages, with the arrays that arrive for them."""
         return [
-            own if rank == self.rank else None if each is None else deserialize(each, arrays[rank])
+            own if rank == self.rank else None if each is None else deserialize(each, list(arrays[rank]))
             for rank, each in enumerate(found)
         ]

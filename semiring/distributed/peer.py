@@ -42,9 +42,10 @@ from typing import Any
 
 import numpy as np
 
-from ..memory.allocation import free_unpooled, unpooled
+from ..memory.allocation import allocating, free_unpooled, unpooled
 from ..memory.arrays import Array, address_of, array_module, to_host
 from ..memory.budget import capacity
+from .call_ids import operation
 from .communicator import Communicator
 from .ipc_buffers import LEAST, Incoming, Library, Outgoing, Posted
 from .serialization import Serialized, deserialize, serialize
@@ -143,9 +144,10 @@ class PeerCommunicator(Communicator):
         posted = {rank: Posted(*at) for rank, (_, at) in headers if at is not None}
         for rank, each in posted.items():
             self._incoming[rank].announced(each.arena)
-        messages = {
-            rank: (message, message.allocate(self._library.arrays)) for rank, (message, _) in headers if message
-        }
+        with allocating(operation(), "cuda"):
+            messages = {
+                rank: (message, message.allocate(self._library.arrays)) for rank, (message, _) in headers if message
+            }
         for chunk in range(max([written, *(each.chunks for each in posted.values())])):
             if chunk:
                 if chunk < written:

@@ -77,7 +77,11 @@ class Request:
 
 
 class _Link:
-    """The connection to one process: what is to be written, and what is being read."""
+    """The connection to one process: what is to be written, and what is being read.
+
+    A message that arrives before it is expected is kept.  Without memory for it nothing more is read, until there is
+    some or the message is expected.
+    """
 
     def __init__(self, rank: int, connection: socket.socket) -> None:
         connection.setblocking(False)
@@ -95,6 +99,8 @@ class _Link:
         self._key = (0, 0)
         self._left = self._frame
         self._body: bytearray | None = None
+        # The bytes of a message that has no memory.
+        self._delayed: int | None = None
 
     def send(self, request: Request) -> None:
         content = request.content.cast("B")
@@ -130,7 +136,9 @@ class _Link:
 
     def read(self) -> None:
         """Read what has arrived."""
-        while self.ended is None:
+        if self._delayed is not None:
+            self._place(self._delayed)
+        while self.ended is None and self._delayed is None:
             try:
                 count = self.socket.recv_into(self._left)
             except BlockingIOError:
@@ -150,18 +158,8 @@ class _Link:
         if self._request is None and self._body is None:
             group, tag, size = _FRAME.unpack(self._frame)
             self._key = group, tag
-            posted = self._posted[self._key]
-            if posted:
-                self._request = posted.popleft()
-                content = self._request.content.cast("B")
-                if size > content.nbytes:
-                    raise InvalidValue(f"a message of {size} bytes has arrived where {content.nbytes} are expected")
-                self._left = content[:size]
-            else:
-                self._body = bytearray(size)
-                self._left = memoryview(self._body)
-            if size:
-                return
+            self._place(size)
+            return
         if self._request is not None:
             self._request.done = True
         elif self._body is not None:
@@ -172,6 +170,26 @@ class _Link:
                 self._early[self._key].append(self._body)
         self._request = self._body = None
         self._left = self._frame
+
+    def _place(self, size: int) -> None:
+        """Read the message of a frame into the memory of the request for it, else into some of its own."""
+        posted = self._posted[self._key]
+        if posted:
+            self._request = posted.popleft()
+            content = self._request.content.cast("B")
+            if size > content.nbytes:
+                raise InvalidValue(f"a message of {size} bytes has arrived where {content.nbytes} are expected")
+            self._left = content[:size]
+        else:
+            try:
+                self._body = bytearray(size)
+            except MemoryError:
+                self._delayed = size
+                return
+            self._left = memoryview(self._body)
+        self._delayed = None
+        if not size:
+            self._advance()
 
     def _end(self, error: OSError | None) -> None:
         self.ended = f"rank {self.rank} has ended" + (f": {error}" if error is not None else "")

@@ -147,7 +147,7 @@ class Arrays:
     def empty(self, shape: Any, dtype: Any) -> Any:
         self.room -= 1
         if self.room < 0:
-            raise MemoryError("no room for an array")
+            raise OutOfMemory("no room for an array")
         made = np.empty(shape, dtype)
         if made.size:
             made.reshape(-1).view(np.uint8)[:] = UNWRITTEN

@@ -13,7 +13,8 @@ import semiring as sr
 from semiring.distributed import Grid
 from semiring.distributed.communicator import Communicator
 from semiring.distributed.nccl import DeviceInfo, Library, NcclCommunicator, usable
-from semiring.distributed.threads import run_ranks
+from semiring.distributed.threads import ThreadCommunicator, run_ranks
+from semiring.exceptions import CollectiveTimeout, OutOfMemory
 
 
 class Copies:
@@ -40,6 +41,8 @@ class Copies:
 
     def groupStart(self) -> None:
         assert not self.open
+        if self.shared.pop("refuses", None):
+            raise RuntimeError("NCCL_ERROR_SYSTEM_ERROR")
         self.open = True
 
     def groupEnd(self) -> None:
@@ -57,6 +60,9 @@ class Transfers:
     def __init__(self, library: Copies, identity: Any, rank: int, size: int) -> None:
         self.library, self.identity, self.rank = library, identity, rank
         self.others = [other for other in range(size) if other != rank]
+
+    def abort(self) -> None:
+        self.library.shared["aborted"] = self.library.shared.get("aborted", 0) + 1
 
     def allGather(self, source: int, target: int, count: int, dtype: int, stream: int) -> None:
         self.library.shared["gathered"] += 1
@@ -99,12 +105,34 @@ class Arrived(NcclCommunicator):
         return Arrived(self.inner.split(color, key), self._library)
 
 
+class Memory:
+    """NumPy, with memory for so many more arrays."""
+
+    ndarray = np.ndarray
+
+    def __init__(self) -> None:
+        self.room = 1 << 60
+
+    def empty(self, *args: Any) -> Any:
+        self.room -= 1
+        if self.room == -1:
+            raise OutOfMemory("no room for an array")
+        return np.empty(*args)
+
+    def ascontiguousarray(self, array: Any) -> Any:
+        return (
+            array
+            if array.flags.c_contiguous
+            else np.copyto(made := self.empty(array.shape, array.dtype), array) or made
+        )
+
+
 def run(count: int, program: Any) -> tuple[list[Any], dict[str, Any]]:
     """Run a program on ranks that send arrays by copies; return its results, and what was sent."""
     shared = {"groups": 0, "bytes": 0, "gathered": 0, "sent": defaultdict(list), "awaited": defaultdict(list)}
 
     def rank(communicator: Communicator) -> Any:
-        return program(Arrived(communicator, Library(np, Copies(shared), lambda: 7)))
+        return program(Arrived(communicator, Library(Memory(), Copies(shared), lambda: 7)))
 
     results = run_ranks(count, rank)
     for queues in (shared["sent"], shared["awaited"]):
@@ -181,6 +209,78 @@ def test_algorithms_send_all_arrays_by_nccl() -> None:
     counted, shared = run(4, program)
     # The rest of the counted bytes are numbers beside the arrays.
     assert 0.9 * sum(counted) < shared["bytes"] <= sum(counted)
+
+
+@pytest.mark.parametrize("between_hosts", [True, False])
+def test_no_array_is_sent_where_one_rank_lacks_memory_for_what_it_receives(between_hosts: bool) -> None:
+    """All raise the error, nothing is queued, and the next calls send arrays."""
+
+    def call(group: Communicator, grid: Grid, turn: int) -> None:
+        rows = np.arange(128.0) * group.rank
+        assert [found[1] for found in group.allgather(rows)] == [0.0, 1.0, 2.0]
+        assert [found.size for found in group.allgather(np.ones((4, group.rank + 2)).T)] == [8, 12, 16]
+        if turn:
+            assert group.alltoall([np.full(9, rank) for rank in range(3)])[0].tolist() == [group.rank] * 9
+        grid.row_comm.allgather(rows)
+
+    def program(group: Any) -> int:
+        group.between_hosts = between_hosts
+        grid = Grid(group, shape=(1, 3), device="cpu")
+        memory, failures = group._library.arrays, 0
+        for turn, room in [(turn, room) for turn in (0, 1) for room in range(9)]:
+            if group.rank == 1:
+                memory.room = room
+            caught = None
+            try:
+                grid.collective_call(call, group, grid, turn)
+            except OutOfMemory as error:
+                caught = str(error)
+            memory.room = 1 << 60
+            assert group.allgather(caught) == [caught] * 3
+            assert caught in (None, "no room for an array (rank 1 of 3)")
+            failures += caught is not None
+            grid.collective_call(call, group, grid, turn)
+        return failures
+
+    results, shared = run(3, program)
+    # The arrays that rank 1 allocates: two of the others, or one that all are gathered in, one that is made contiguous
+    # and two more; in the second turn two of `alltoall`; and in the row, whose processes may be on several hosts, one.
+    first = 2 - between_hosts + 1 + 2 + 1
+    assert results == [first + first + 2] * 3
+    assert "aborted" not in shared
+
+
+class Late(ThreadCommunicator):
+    """A group whose collectives fail from some time on."""
+
+    late = False
+
+    def _allgather(self, message: Any) -> list[Any]:
+        if self.late:
+            raise CollectiveTimeout("rank 1 is late")
+        return super()._allgather(message)
+
+    @property
+    def broken(self) -> bool:
+        return self.late
+
+
+@pytest.mark.parametrize("fails", ["nccl", "inner"])
+def test_transfers_that_cannot_be_completed_are_aborted(fails: str) -> None:
+    def program(communicator: Any) -> tuple[bool, bool, int]:
+        shared: Any = {"groups": 0, "bytes": 0, "gathered": 0, "sent": defaultdict(list), "awaited": defaultdict(list)}
+        inner = Late(communicator.rank, communicator._meeting)
+        group = NcclCommunicator(inner, Library(Memory(), Copies(shared), lambda: 7))
+        part = group.split(0, group.rank)
+        for each in (group, part):
+            each.allgather(np.ones(3))
+        before = group.broken or part.broken
+        shared["refuses"], inner.late = fails == "nccl", fails == "inner"
+        with pytest.raises((RuntimeError, CollectiveTimeout), match=r"NCCL_ERROR_SYSTEM_ERROR|rank 1 is late"):
+            group.allgather(np.ones(3))
+        return before, group.broken and part.broken, shared["aborted"]
+
+    assert run_ranks(2, program) == [(False, True, 2)] * 2
 
 
 def _at(gpu: str, version: int = 22800, *, shares: bool = False, host: str = "a") -> DeviceInfo:
