@@ -77,8 +77,8 @@ class Config:
     replicated_share : float
         The share of its free memory that a process of a grid may use to hold an operand as a whole; 0: none.
     collective_timeout : float
-        Seconds that a process waits for another of its grid before it raises `CollectiveTimeout`, which ends the
-        program; 0: without an end.  It must exceed the time between two collectives of any process.
+        Seconds without progress of a process of a grid for which another waits, before that one raises
+        `CollectiveTimeout`, which ends the program; 0: without an end.  A process that computes makes progress.
 
     Examples
     --------

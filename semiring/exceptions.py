@@ -215,7 +215,7 @@ class NotSupported(SemiringError, NotImplementedError):
 
 
 class CollectiveTimeout(SemiringError, TimeoutError):
-    """A process has waited for another in a collective for longer than the setting `collective_timeout`."""
+    """Another process, for which this one waits, has made no progress for the setting `collective_timeout`."""
 
 
 class NotAMonoid(InvalidOperator, NotSupported):

@@ -36,7 +36,7 @@ from ..config import config
 from ..exceptions import CollectiveTimeout, InvalidType, InvalidValue, NotSupported, OutOfMemory
 from ..memory.allocation import allocating, require
 from ..optional import needed
-from . import call_ids, process, sockets
+from . import call_ids, heartbeat, process, sockets
 from .communicator import Communicator, Failed, Traffic
 from .serialization import Bytes, Packed, large_sizes, pack, unpack
 
@@ -96,8 +96,13 @@ class MpiCommunicator(Communicator):
 
     def split(self, color: int, key: int) -> MpiCommunicator:
         """Return the group of the processes that gave this color, ordered by key."""
-        self.barrier()  # MPI's own split waits without an end for a process that does not call it
-        return MpiCommunicator(_Channel(self._channel.comm.Split(color, key)), self.between_hosts, self.traffic)
+        # First a collective: MPI's own split waits without an end for a process that does not call it.
+        given = sorted(
+            (other_key, rank) for rank, (other, other_key) in enumerate(self.allgather((color, key))) if other == color
+        )
+        channel = _Channel(self._channel.comm.Split(color, key))
+        channel.addresses = [self._channel.addresses[rank] for _, rank in given]
+        return MpiCommunicator(channel, self.between_hosts, self.traffic)
 
     def abort(self, message: str) -> None:
         """End all processes, with a message on standard error."""
@@ -114,6 +119,8 @@ class _Channel:
         # Why no further collective is possible, if one has failed: messages may still be on their way.
         self.broken: str | None = None
         self.others = [rank for rank in range(self.size) if rank != self.rank]
+        # Where the processes reply whether they make progress.
+        self.addresses: list[heartbeat.Address | None] = [None] * self.size
         # A header of each other process, as bytes; the requests that send the short ones, the long ones, and receive.
         self.outgoing = [memoryview(bytearray(_HEADER)) for _ in range(self.size)]
         self.incoming = [memoryview(bytearray(_HEADER)) for _ in range(self.size)]
@@ -123,6 +130,13 @@ class _Channel:
         )
         self.receipts = [comm.Recv_init(self.incoming[rank], rank, _TAG_OF_HEADERS) for rank in self.others]
         self._spare = _spare() if self.others else memoryview(b"")
+
+    def exchange_addresses(self) -> _Channel:
+        """Let each process find out whether those that it waits for make progress.  Collective."""
+        if self.others:
+            mine = pack(heartbeat.address())
+            self.addresses = self.collective("allgather", [mine] * self.size)
+        return self
 
     def collective(self, kind: str, messages: Sequence[Packed | None]) -> list[Any]:
         """Send message k to process k; return what they have sent, None where that was nothing."""
@@ -298,27 +312,35 @@ class _Channel:
     def _wait_long(self, requests: Sequence[Any], call: Call | str, sleep: bool) -> None:
         all_done = type(requests[0]).Testall
         begin, report = time.perf_counter(), _REPORT_S
-        while not all_done(requests):
+        while time.perf_counter() - begin < _YIELD_S:
+            if all_done(requests):
+                return
             process.yield_processor()
-            waited = time.perf_counter() - begin
-            if waited < _YIELD_S:
-                continue
-            if sleep:
-                time.sleep(min(waited * _SLEEP_SHARE, _SLEEP_S))
-            limit = config.collective_timeout
-            if limit and waited > limit:
-                raise CollectiveTimeout(
-                    f"{self._waits(waited, call)}; the setting collective_timeout ({limit:g} s) ends the program"
-                )
-            if waited > report:
-                report *= 2
-                print(f"semiring: {self._waits(waited, call)}", file=sys.stderr, flush=True)
+        with heartbeat.Wait(self.addresses) as wait:
+            while not all_done(requests):
+                process.yield_processor()
+                waited = time.perf_counter() - begin
+                if sleep:
+                    time.sleep(min(waited * _SLEEP_SHARE, _SLEEP_S))
+                limit = config.collective_timeout or float("inf")
+                idle = wait.idle_ranks(limit, lambda: self._missing() or self.others)
+                if idle:
+                    raise CollectiveTimeout(
+                        f"{self._waits(waited, call)}; that {_ranks(idle)} made no progress for {limit:g} s (the "
+                        "setting collective_timeout) ends the program"
+                    )
+                if waited > report:
+                    report *= 2
+                    print(f"semiring: {self._waits(waited, call)}", file=sys.stderr, flush=True)
+
+    def _missing(self) -> list[int]:
+        """Return the ranks whose headers have not arrived."""
+        return [rank for rank, receipt in zip(self.others, self.receipts, strict=True) if not receipt.Test()]
 
     def _waits(self, waited: float, call: Call | str) -> str:
-        missing = [rank for rank, receipt in zip(self.others, self.receipts, strict=True) if not receipt.Test()]
-        whom = f" for rank{'s' if len(missing) > 1 else ''} {', '.join(map(str, missing[:8]))}" if missing else ""
-        more = f" and {len(missing) - 8} more" if len(missing) > 8 else ""
-        return f"rank {self.rank} of {self.size} has waited {waited:.0f} s in {_located(call)}{whom}{more}"
+        missing = self._missing()
+        whom = f" for {_ranks(missing)}" if missing else ""
+        return f"rank {self.rank} of {self.size} has waited {waited:.0f} s in {_located(call)}{whom}"
 
     def _mismatch(self, call: Call) -> NoReturn:
         """Exchange what each process calls, and raise the same error on all."""
@@ -374,6 +396,12 @@ def _code(call: Call) -> int:
     return (number & 0x7FFFFFFF) << 32 | _checksum(operation, kind)
 
 
+def _ranks(ranks: Sequence[int]) -> str:
+    """Return the text of some ranks."""
+    more = f" and {len(ranks) - 8} more" if len(ranks) > 8 else ""
+    return f"rank{'s' if len(ranks) > 1 else ''} {', '.join(map(str, ranks[:8]))}{more}"
+
+
 def _located(call: Call | str) -> str:
     """Return the text of a call, with the line of the program that made it."""
     if isinstance(call, str):
@@ -421,7 +449,7 @@ def world() -> MpiCommunicator:
             comm = place.connect(config.collective_timeout or 0.0)
         assert comm is not None
         process.check_size(os.environ, comm.Get_size())
-        _everyone = _Channel(comm)
+        _everyone = _Channel(comm).exchange_addresses()
         if _everyone.size > 1:
             process.end_all_on_errors(_everyone.rank, _everyone.size)
             atexit.register(_everyone.end)
@@ -458,7 +486,7 @@ def of_mpi4py(comm: Any) -> MpiCommunicator:
     here = comm.Split_type(MPI.COMM_TYPE_SHARED)
     between_hosts = here.Get_size() < comm.Get_size()
     here.Free()
-    return MpiCommunicator(_Channel(comm.Dup()), between_hosts)
+    return MpiCommunicator(_Channel(comm.Dup()).exchange_addresses(), between_hosts)
 
 
 def connect(address: str, rank: int, size: int) -> Communicator:
@@ -506,4 +534,4 @@ def connect(address: str, rank: int, size: int) -> Communicator:
     if not 0 <= rank < size:
         raise InvalidValue(f"connect: a rank is from 0 to size - 1, {size - 1}; got {rank}")
     endpoint = sockets.Place(host, int(port), rank, size).connect(config.collective_timeout or 0.0)
-    return MpiCommunicator(_Channel(endpoint), endpoint.between_hosts)
+    return MpiCommunicator(_Channel(endpoint).exchange_addresses(), endpoint.between_hosts)

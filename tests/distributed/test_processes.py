@@ -125,7 +125,7 @@ FAULTS = {
         1,
         [
             "rank 0 of 2 has waited 2 s in Grid.all_reduce_sum",
-            "program.py:9 for rank 1; the setting collective_timeout (2 s)",
+            "program.py:9 for rank 1; that rank 1 made no progress for 2 s (the setting collective_timeout)",
         ],
     ),
     "waits in a part of the grid": (
