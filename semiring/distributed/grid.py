@@ -101,7 +101,7 @@ class Grid:
     InvalidType
         For another communicator.
     NotSupported
-        Without a communicator, if mpi4py or MPI is missing.
+        Without a communicator in a process that MPI's launcher has started, if mpi4py or MPI is missing.
 
     Notes
     -----

@@ -19,6 +19,12 @@ from .process import THREADS, local_rank, threads_of
 
 # Seconds that the launcher has to end its processes after an interrupt.
 _GRACE_S = 10.0
+# Variables of Open MPI 4, which the MPI operator of Kubernetes sets, and those of Open MPI 5, which ignores the former.
+_OF_OPERATOR = {
+    "OMPI_MCA_orte_default_hostfile": "PRTE_MCA_prte_default_hostfile",
+    "OMPI_MCA_orte_keep_fqdn_hostnames": "PRTE_MCA_prte_keep_fqdn_hostnames",
+    "OMPI_MCA_plm_rsh_args": "PRTE_MCA_plm_ssh_args",
+}
 
 
 def mpiexec() -> str:
@@ -66,6 +72,7 @@ def environment(count: int, given: Mapping[str, str], *, root: bool, cores: int)
         defaults |= {"PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe"}
         defaults |= {"OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_mpi_yield_when_idle": "1"}
     defaults |= {name: str(threads_of(cores, count)) for name in THREADS}
+    defaults |= {new: given[old] for old, new in _OF_OPERATOR.items() if old in given}
     for name, value in defaults.items():
         made.setdefault(name, value)
     return made
@@ -101,8 +108,8 @@ def launch(count: int, words: Sequence[str]) -> int:
         raise InvalidValue(f"launch: the number of processes must be positive, got {count}")
     if local_rank(os.environ) is not None and "SLURM_LOCALID" not in os.environ:
         raise InvalidValue("launch: this process is already one of a launch")
-    # Inside an allocation of SLURM the launcher counts the cores of all hosts, and divides the processes among them.
-    elsewhere = "SLURM_JOB_ID" in os.environ
+    # With several hosts, of Slurm or of the operator, the launcher counts their cores, and divides the processes.
+    elsewhere = "SLURM_JOB_ID" in os.environ or next(iter(_OF_OPERATOR)) in os.environ
     cores = count if elsewhere else len(processors())
     with_environment = environment(count, os.environ, root=_is_root(), cores=cores)
     if elsewhere:

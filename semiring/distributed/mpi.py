@@ -437,17 +437,18 @@ def world() -> MpiCommunicator:
     """Return the group of all processes that the launcher started; one process without a launcher.
 
     Messages go by MPI where its launcher has started the processes, and over TCP where torchrun has, or srun without an
-    interface of MPI.  NotSupported if mpi4py or MPI itself is missing, InvalidValue if the launcher has started more
-    processes than have found each other.  From the first call on, an exception that ends one process ends all of them.
+    interface of MPI.  NotSupported if MPI's launcher has started this process, and mpi4py or MPI itself is missing;
+    InvalidValue if the launcher has started more processes than have found each other.  From the first call on, an
+    exception that ends one process ends all of them.
     """
     global _everyone
     if _everyone is None:
         process.choose_gpu()
         place = sockets.Place.of_launcher(os.environ)
-        comm = None if place is not None and not process.by_mpi(os.environ) else _by_mpi(place is not None)
-        if place is not None and (comm is None or comm.Get_size() == 1):
-            comm = place.connect(config.collective_timeout or 0.0)
-        assert comm is not None
+        by_mpi = process.by_mpi(os.environ)
+        comm = None if place is not None and not by_mpi else _by_mpi(place is not None or not by_mpi)
+        if comm is None or (place is not None and comm.Get_size() == 1):
+            comm = (place or sockets.Place("localhost", 0, 0, 1)).connect(config.collective_timeout or 0.0)
         process.check_size(os.environ, comm.Get_size())
         _everyone = _Channel(comm).exchange_addresses()
         if _everyone.size > 1:

@@ -81,6 +81,19 @@ def test_permissions_are_given_where_they_are_needed() -> None:
     assert made["NUMBA_NUM_THREADS"] == "1"
 
 
+def test_hosts_of_the_operator_are_those_of_open_mpi_5() -> None:
+    operator = {
+        "OMPI_MCA_orte_default_hostfile": "/etc/mpi/hostfile",
+        "OMPI_MCA_plm_rsh_args": "-o ConnectionAttempts=10",
+    }
+    made = launching.environment(2, operator, root=False, cores=8)
+    assert made["PRTE_MCA_prte_default_hostfile"] == "/etc/mpi/hostfile"
+    assert made["PRTE_MCA_plm_ssh_args"] == "-o ConnectionAttempts=10"
+    assert "PRTE_MCA_prte_keep_fqdn_hostnames" not in made
+    made = launching.environment(2, {**operator, "PRTE_MCA_prte_default_hostfile": "mine"}, root=False, cores=8)
+    assert made["PRTE_MCA_prte_default_hostfile"] == "mine"
+
+
 # -- one process -----------------------------------------------------------------------------------------
 
 LAUNCHERS: list[dict[str, str]] = [

@@ -151,6 +151,36 @@ def test_one_process_that_fails_ends_all(what: str, tmp_path: Path) -> None:
     assert ran.stdout == ""
 
 
+# Stands for ssh: it notes the host, and runs the command here.
+AGENT = """#!/bin/sh
+while [ "${1#-}" != "$1" ]; do case "$1" in -o) shift 2 ;; *) shift ;; esac; done
+echo "$1" >> "$(dirname "$0")/hosts"
+shift
+exec sh -c "$*"
+"""
+
+
+@pytest.mark.exhaustive
+@pytest.mark.skipif(os.name == "nt", reason="runs a shell")
+def test_the_hosts_of_the_operator_of_kubernetes(tmp_path: Path) -> None:
+    """Two hosts that do not exist, each with two processes."""
+    agent, hostfile = tmp_path / "agent", tmp_path / "hostfile"
+    agent.write_text(AGENT, encoding="utf-8")
+    agent.chmod(0o755)
+    hostfile.write_text("worker-0.semiring slots=2\nworker-1.semiring slots=2\n", encoding="utf-8")
+    ran = launch(
+        tmp_path,
+        4,
+        f"{START}print(grid.all_reduce_sum(1), flush=True)",
+        OMPI_MCA_orte_default_hostfile=str(hostfile),
+        OMPI_MCA_orte_keep_fqdn_hostnames="true",
+        OMPI_MCA_plm_rsh_args="-o ConnectionAttempts=10",
+        PRTE_MCA_plm_ssh_agent=str(agent),
+    )
+    assert (ran.returncode, ran.stdout) == (0, "4\n" * 4), ran.stderr
+    assert (tmp_path / "hosts").read_text().split() == ["worker-0.semiring", "worker-1.semiring"]
+
+
 @pytest.mark.exhaustive
 def test_an_error_on_all_is_reported_by_the_first(tmp_path: Path) -> None:
     ran = launch(tmp_path, 2, f"{START}grid.all_reduce_sum(1)\nraise ValueError('everywhere')\n")

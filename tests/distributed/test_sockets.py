@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import semiring as sr
 from semiring.config import config
 from semiring.distributed import connect, process
 from semiring.distributed.mpi import MpiCommunicator, _Channel
@@ -260,6 +261,31 @@ def test_processes_of_torchrun(size: int, environment: dict[str, str], tmp_path:
     first, *others = started(tmp_path, COLLECTIVES, by_torchrun(environment, size))
     assert first == (0, f"as expected on {size}\n", "")
     assert others == [(0, "", "")] * (size - 1)
+
+
+@pytest.mark.exhaustive
+def test_processes_of_srun(environment: dict[str, str], tmp_path: Path) -> None:
+    step = {"SLURM_STEP_NUM_TASKS": "3", "SLURM_JOB_ID": str(free_port()), "SLURM_STEP_ID": "0"}
+    step |= {"SLURM_STEP_NODELIST": "localhost"}
+    environments = [{**environment, **step, "SLURM_PROCID": f"{rank}", "SLURM_LOCALID": f"{rank}"} for rank in range(3)]
+    first, *others = started(tmp_path, COLLECTIVES, environments)
+    assert first == (0, "as expected on 3\n", "")
+    assert others == [(0, "", "")] * 2
+
+
+def test_one_process_needs_neither_a_launcher_nor_mpi(environment: dict[str, str], tmp_path: Path) -> None:
+    program = """
+        import sys
+        sys.modules["mpi4py"] = sys.modules["mpi4py.MPI"] = None
+        import semiring as sr
+        grid = sr.distributed.Grid()
+        print(grid.shape, sr.random.rmat(6, seed=1, device=grid.device).nvals)
+    """
+    (found,) = started(tmp_path, program, [environment])
+    assert found[:2] == (0, f"(1, 1) {sr.random.rmat(6, seed=1).nvals}\n"), found
+    ((status, _, message),) = started(tmp_path, program, [{**environment, "PMI_SIZE": "1"}])
+    assert status == 1
+    assert "needs mpi4py" in message
 
 
 def test_an_exception_ends_all(environment: dict[str, str], tmp_path: Path) -> None:

@@ -35,7 +35,7 @@ def calls(folder: Path) -> dict[str, list[Callable[[], Any]]]:
         "cupy": [lambda: sr.io.to_cupy_sparse(A.dup(dtype=float))],
         "igraph": [lambda: sr.io.to_igraph(A)],
         "matplotlib": [A.spy, v.hist, lambda: sr.plot.degree_distribution(A)],
-        "mpi4py": [sr.distributed.Grid],
+        "mpi4py": [lambda: sr.distributed.launch(2, ["program.py"])],
         "networkx": [lambda: sr.io.to_networkx(A), *read.values()],
         "pandas": [A.to_pandas, v.to_pandas],
         "polars": [A.to_polars, v.to_polars],
