@@ -13,6 +13,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, is_dataclass
+from functools import cached_property
 from typing import Any
 
 __all__ = ["Communicator", "Failed", "Traffic", "message_bytes"]
@@ -70,6 +71,11 @@ class Communicator(ABC):
     between_hosts: bool = True
     # Whether arrays go from one GPU to another at the rate of a link between them.
     direct: bool = False
+
+    @cached_property
+    def grids(self) -> dict[Any, Any]:
+        """The grids of these processes, by their shape and the device of the parts."""
+        return {}
 
     @abstractmethod
     def _allgather(self, message: Any) -> list[Any]:

@@ -111,6 +111,10 @@ class Grid:
     So the rows of a block are the segments of the processes in its row of the grid, and blocks of a square grid
     transpose in pairs.
 
+    A second grid of the same group, shape and device of parts is the same grid: its device is that of the first, and
+    their objects may be operands of one call.  Objects of other grids may not (`DeviceMismatch`): gather one, or
+    distribute it over the grid of the other.
+
     Examples
     --------
     >>> sr.distributed.run(6, lambda grid: (grid.device, grid.rank), device="cpu")[:2]
@@ -135,6 +139,10 @@ class Grid:
         self.local = default_device() if device is None else checked_device(device)
         if in_parts(self.local):
             raise InvalidValue(f"the parts of a grid are on 'cpu' or 'cuda', got {device!r}")
+        known, kind = group.grids, (self.shape, self.local)
+        if kind in known:
+            vars(self).update(vars(known[kind]))
+            return
         if isinstance(group, MpiCommunicator) and self.local == "cuda":
             group = transports.select_transport(group)
         self.comm, self.rank = group, group.rank
@@ -150,6 +158,7 @@ class Grid:
             _known.add(f"{name} {self.local}")
         self.device = Device(f"{name} {self.local}", GridExecutor(self))
         register(self.device, thread=group.threads)
+        known[kind] = self
 
     @property
     def size(self) -> int:

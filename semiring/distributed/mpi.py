@@ -69,7 +69,7 @@ class MpiCommunicator(Communicator):
 
     def __init__(self, channel: _Channel, between_hosts: bool, traffic: Traffic | None = None) -> None:
         self._channel, self.between_hosts = channel, between_hosts
-        self.rank, self.size = channel.rank, channel.size
+        self.rank, self.size, self.grids = channel.rank, channel.size, channel.grids
         self.traffic = Traffic() if traffic is None else traffic
 
     def _allgather(self, message: Any) -> list[Any]:
@@ -116,6 +116,7 @@ class _Channel:
     def __init__(self, comm: Any) -> None:
         self.comm, self.rank, self.size = comm, int(comm.Get_rank()), int(comm.Get_size())
         self.number = 0
+        self.grids: dict[Any, Any] = {}
         # Why no further collective is possible, if one has failed: messages may still be on their way.
         self.broken: str | None = None
         self.others = [rank for rank in range(self.size) if rank != self.rank]
@@ -476,7 +477,7 @@ def _by_mpi(optional: bool) -> Any:
 
 
 def of_mpi4py(comm: Any) -> MpiCommunicator:
-    """Return the group of an intracommunicator of mpi4py, which is duplicated.  Collective.
+    """Return the group of an intracommunicator of mpi4py, which is duplicated unless its group is there.  Collective.
 
     From then on an exception that ends one process ends all of the launch.
     """
@@ -484,10 +485,25 @@ def of_mpi4py(comm: Any) -> MpiCommunicator:
     if MPI is None or not isinstance(comm, MPI.Intracomm):
         raise InvalidType(f"a grid has a Communicator or one of mpi4py, got {type(comm).__name__}")
     process.end_all_on_errors(MPI.COMM_WORLD.Get_rank(), MPI.COMM_WORLD.Get_size())
+    if _everyone is not None and isinstance(_everyone.comm, MPI.Intracomm) and _alike(_everyone.comm, comm):
+        return world()
+    for group in _given:
+        if _alike(group._channel.comm, comm):
+            return MpiCommunicator(group._channel, group.between_hosts)
     here = comm.Split_type(MPI.COMM_TYPE_SHARED)
     between_hosts = here.Get_size() < comm.Get_size()
     here.Free()
-    return MpiCommunicator(_Channel(comm.Dup()).exchange_addresses(), between_hosts)
+    _given.append(MpiCommunicator(_Channel(comm.Dup()).exchange_addresses(), between_hosts))
+    return _given[-1]
+
+
+# The groups of communicators of mpi4py, of which grids were made.
+_given: list[MpiCommunicator] = []
+
+
+def _alike(one: Any, other: Any) -> bool:
+    """Return whether two intracommunicators have the same processes in the same order."""
+    return int(type(one).Compare(one, other)) <= 1  # MPI.IDENT, MPI.CONGRUENT
 
 
 def connect(address: str, rank: int, size: int) -> Communicator:

@@ -26,6 +26,8 @@ def one_device(operation: str, device: str, *stores: Any) -> str:
             hint = "move one with .to('cuda') or .to('cpu')"
             if in_parts(device, store.device):
                 hint = ".to(grid.device) divides one over the grid, .to('cpu') gathers one"
+                if in_parts(device) and in_parts(store.device):
+                    hint = "grids of other processes or another shape: .to('cpu').to(grid.device) divides one again"
             raise DeviceMismatch(f"{operation}: operands are on {device} and {store.device}; {hint}")
     return device
 

@@ -266,6 +266,22 @@ def test_objects_of_a_grid_and_of_one_process_do_not_mix() -> None:
     run((2, 1), program)
 
 
+def test_a_second_grid_of_the_same_processes_and_shape_is_the_same_device() -> None:
+    A = graph(10, 30)
+
+    def program(grid: Grid) -> None:
+        again = Grid(grid.comm, shape=(2, 1), device=grid.local)
+        assert again.device is grid.device
+        B, C = distributed.scatter(A, grid), distributed.scatter(A, again)
+        assert distributed.gather(B.ewise_add(C, "plus").new()).isequal(A.ewise_add(A, "plus").new())
+        other = Grid(grid.comm, shape=(1, 2), device=grid.local)
+        assert other.device != grid.device
+        with pytest.raises(DeviceMismatch, match=r"on 2x1 cpu and 1x2 cpu; grids of other .*to\('cpu'\)"):
+            B.ewise_add(distributed.scatter(A, other), "plus").new()
+
+    run((2, 1), program)
+
+
 def test_an_operation_that_is_missing_says_so() -> None:
     class Unheard(Spec):
         name = "unheard"

@@ -74,6 +74,11 @@ def test_grids_of_communicators_of_mpi4py(tmp_path: Path) -> None:
         world = MPI.COMM_WORLD
         half = world.Split(world.rank % 2, -world.rank)
         grid = sr.distributed.Grid(half)
+        again = sr.distributed.Grid(half.Dup())
+        whole = sr.distributed.Grid(shape=(4, 1))
+        assert again.device is grid.device and again.comm is grid.comm and again.rank == grid.rank
+        assert sr.distributed.Grid(world, shape=(4, 1)).device is whole.device
+        assert sr.distributed.Grid(world.Split(0, -world.rank), shape=(4, 1)).device != whole.device
         A = sr.random.rmat(6, seed=world.rank % 2, device=grid.device)
         B = sr.random.rmat(6, seed=world.rank % 2)
         assert grid.size == 2 and grid.rank == half.rank and not grid.comm.between_hosts
