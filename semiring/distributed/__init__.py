@@ -10,7 +10,7 @@ from .checkpoint import Checkpoint, Saved
 from .communicator import Traffic
 from .grid import Grid, run
 from .local_parts import LocalPart, from_part, local_part
-from .scattering import gather, scatter
+from .scattering import even_order, gather, scatter
 
 if TYPE_CHECKING:
     from .launching import launch
@@ -23,6 +23,7 @@ __all__ = [
     "Saved",
     "Traffic",
     "connect",
+    "even_order",
     "from_coo",
     "from_edgelist",
     "from_part",

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from typing import Any, TypeVar, overload
 
+import numpy as np
+
 from semiring import Matrix, Vector
 
+from ..algorithms.ordering import degree_order
 from ..devices import in_parts
 from ..engines.requests.operands import Index
-from ..exceptions import InvalidType, InvalidValue
+from ..exceptions import DimensionMismatch, InvalidType, InvalidValue
 from ..formats import CSR
+from ..memory.arrays import to_host
 from ..ops.extract import extract_matrix
 from ..ops.layout import concat
 from .grid import Grid, grid_of
@@ -144,6 +148,64 @@ def allgather_store(store: Any, root: int | None = None) -> Any:
     width = grid.shape[1]
     rows = [parts[i : i + width] for i in range(0, grid.size, width)]
     return concat(rows).into()
+
+
+def even_order(A: Matrix) -> Vector:
+    """p(0), p(1), ... = the vertices of A by degree, dealt to the segments of the grid in turns.  Collective.
+
+    So the blocks of ``A.permute(p)`` have nearly as many entries on all processes; contiguous rows have more where the
+    first rows are those of vertices of high degree.
+
+    Parameters
+    ----------
+    A : Matrix on a grid, n x n
+        Values are not read.
+
+    Returns
+    -------
+    Vector on the grid, of size n, full: a permutation, for `Matrix.permute`, `algorithms.ordering.inverse` and
+    `algorithms.ordering.restore`.
+
+    Raises
+    ------
+    InvalidType
+        If A is not a Matrix on a grid.
+    DimensionMismatch
+        If A is not square.
+    OutOfMemory
+
+    Notes
+    -----
+    Every process has all n numbers for a moment, and sends its degrees to all.  One vertex of a high degree may still
+    have more entries than the share of a process.  Cost O(n log n + nvals).  Synchronizes on the GPU.
+
+    Examples
+    --------
+    >>> A = Matrix.from_edgelist([(0, 1), (0, 2), (0, 3), (1, 0), (1, 2), (2, 0)])
+    >>> def program(grid):
+    ...     p = sr.distributed.even_order(A.to(grid.device))
+    ...     part = sr.distributed.local_part(A.to(grid.device).permute(p)).part
+    ...     return sr.distributed.gather(p).to_dense().tolist(), part.nvals
+    >>> sr.distributed.run(2, program)
+    [([0, 3, 1, 2], 3), ([0, 3, 1, 2], 3)]
+    """
+    given: Any = A
+    if not isinstance(given, Matrix) or not in_parts(given.device):
+        raise InvalidType(f"even_order: expected a Matrix on a grid, got {A!r:.60}")
+    if A.nrows != A.ncols:
+        raise DimensionMismatch(f"even_order: expected a square matrix, got the shape {A.shape}")
+    grid, n = grid_of(A), A.nrows
+    by_degree = to_host(degree_order(A).to_dense())
+    bounds = np.array([grid.segment(n, rank)[0] for rank in range(grid.size)])
+    # Positions in the order in which they are dealt: the first of each segment, the second of each from the last
+    # segment to the first, ...
+    places = np.arange(n)
+    segment = np.searchsorted(bounds, places, side="right") - 1
+    turn = places - bounds[segment]
+    dealt = np.argsort(turn * grid.size + np.where(turn % 2, grid.size - 1 - segment, segment))
+    order = np.empty_like(by_degree)
+    order[dealt] = by_degree
+    return Vector.from_dense(order, device=A.device)
 
 
 def block_of(whole: CSR, grid: Grid) -> CSR:

@@ -26,6 +26,47 @@ __all__ = ["in_folder", "ranks_are_threads"]
 al, dist = sr.algorithms, distributed
 
 
+# -- even shares -----------------------------------------------------------------------------------------
+
+
+@by_shape
+@pytest.mark.parametrize("n", [1, 9, 10, 1500])
+def test_an_order_that_evens_out_the_shares(shape: tuple[int, int], n: int) -> None:
+    """Vertex k has entries in its row and column for the multiples of k + 1: the first rows have most of them."""
+    rows, cols = np.nonzero((np.arange(n) % (np.arange(n)[:, None] + 1) == 0) & (n > 1))
+    A = Matrix.from_coo(rows, cols, True, shape=(n, n))
+    A = A.ewise_add(A.T, "any").new()
+    levels = al.bfs_levels(A, n - 1)
+
+    def program(grid: Grid) -> tuple[list[int], int, int]:
+        B = A.to(grid.device)
+        p = dist.even_order(B)
+        C = B.permute(p)
+        restored = al.ordering.restore(al.bfs_levels(C, al.ordering.inverse(p)[n - 1].value), p)
+        assert same(restored, levels)
+        return dist.gather(p).to_dense().tolist(), dist.local_part(B).part.nvals, dist.local_part(C).part.nvals
+
+    found = run(shape, program)
+    orders, before, after = zip(*found, strict=True)
+    assert all(sorted(order) == list(range(n)) and order == orders[0] for order in orders)
+    if n == 1500 and len(found) > 1:
+        assert max(before) > 1.2 * np.mean(before)
+        assert max(after) < (1.1 if 1 in shape else 1.25) * np.mean(after)
+
+
+def test_an_even_order_is_of_a_square_matrix_on_a_grid() -> None:
+    A = Matrix.from_coo([0], [1], shape=(2, 3))
+
+    def program(grid: Grid) -> None:
+        with pytest.raises(DimensionMismatch, match=r"even_order: expected a square matrix, got the shape \(2, 3\)"):
+            dist.even_order(A.to(grid.device))
+        for given in (A, Vector.full(1, 3, device=grid.device)):
+            with pytest.raises(InvalidType, match="even_order: expected a Matrix on a grid"):
+                dist.even_order(given)  # type: ignore[arg-type]
+
+    run((2, 1), program)
+
+
 # -- entries ---------------------------------------------------------------------------------------------
 
 
