@@ -153,9 +153,10 @@ class _Channel:
             self.broken = str(error) or type(error).__name__
             raise
         found: list[Any] = [None] * self.size
-        with allocating(call[0], "cpu"):
-            for rank, block, arrays in arrived:
-                found[rank] = unpack(block, arrays)
+        if arrived:
+            with allocating(call[0], "cpu"):
+                for rank, block, arrays in arrived:
+                    found[rank] = unpack(block, arrays)
         return found
 
     def report(self, error: Any) -> Callable[[], list[Any]]:
@@ -251,6 +252,10 @@ class _Channel:
         failure: OutOfMemory | None = None
         expected: list[Any] = []
         blocks: dict[int, Any] = {rank: self._block(rank, size, expected) for rank, size in arrived if size <= _ROOM}
+        sizes = {rank: large_sizes(block) for rank, block in blocks.items()}
+        if len(blocks) == len(arrived) and not any(sizes.values()):  # nothing follows the headers
+            self._wait(pending, call)
+            return [(rank, block, []) for rank, block in blocks.items()]
         try:
             with allocating(call[0], "cpu"):
                 require(call[0], "cpu", sum(size for rank, size in arrived if rank not in blocks))
