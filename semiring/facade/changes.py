@@ -72,6 +72,12 @@ class BatchCounts:
         """Those that had none: inserted, or nothing to delete."""
         return self.positions - self.found
 
+    def edges(self) -> Edges:
+        """Return the edges of the batch, which is to be called before the counts are read."""
+        change = self._change
+        assert change is not None
+        return change if isinstance(change, Edges) else change.edges()
+
     def __repr__(self) -> str:
         return f"BatchCounts(positions={self.positions}, found={self.found}, missing={self.missing})"
 
@@ -271,9 +277,11 @@ def snapshot(self: M) -> M:
     """
     store = self._store
     elements = self._elements
-    made = self._new(None if store is None and isinstance(elements, Changes) else self.store, name=self.name)
-    if made._store is None:
-        made._elements = elements
+    if store is None and isinstance(elements, Changes):
+        made = changed_matrix(type(self), elements)
+        made.name = self.name
+    else:
+        made = self._new(self.store, name=self.name)
     return made._labeled_as(self)
 
 
@@ -293,6 +301,13 @@ def compact(self: M) -> M:
     """
     _ = self.store
     return self
+
+
+def changed_matrix(cls: type[M], changes: Changes) -> M:
+    """Return a matrix that holds changes."""
+    made = cls._new(None)
+    made._elements = changes
+    return made
 
 
 def _write(

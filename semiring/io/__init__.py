@@ -18,6 +18,7 @@ from semiring.io.gap import read_sg
 from semiring.io.graphalytics import read_graphalytics
 from semiring.io.igraph import from_igraph, to_igraph
 from semiring.io.jlg import read_jlg
+from semiring.io.journal import Journal
 from semiring.io.konect import read_konect
 from semiring.io.markup import read_gml, read_graphml
 from semiring.io.markup_write import write_gml, write_graphml
@@ -34,6 +35,7 @@ from semiring.io.vectors import read_vector, write_vector
 from semiring.memory.allocation import reports_memory
 
 __all__ = [
+    "Journal",
     "atomic_writer",
     "extension",
     "from_cupy_sparse",

@@ -26,9 +26,11 @@ from ..dtypes import BOOL
 from ..engines import recording, registry
 from ..engines.requests.operands import Mask
 from ..engines.requests.operations import BuildMatrix, Ewise, Keep
+from ..engines.rows.residency import listed_or_resident
 from ..formats import CSR, Array, Pattern, array_module, device_of, structure_only
 from ..operators.types import TypedBinary
 from ..ops.build import duplicate_operator, from_triples
+from ..ops.extract import column_numbers, row_numbers
 from ..ops.reshape import resize_matrix
 from ..ops.write import merge
 from .compression import compress
@@ -120,6 +122,15 @@ class Batch(NamedTuple):
             yield "deleted", self.deleted
         if self.written is not None:
             yield "written", self.written
+
+    def edges(self) -> Edges:
+        """Return the edges of a batch that only deletes, or only writes."""
+        part = self.deleted if self.written is None else self.written
+        assert part is not None
+        assert self.deleted is None or self.written is None
+        rows = listed_or_resident(part)
+        values, iso = (rows.values, rows.iso) if self.written is not None else (None, None)
+        return Edges(row_numbers(rows), column_numbers(rows), values, iso, self.symmetric)
 
     def then(self, later: Batch, op: TypedBinary | None) -> Batch:
         """Return the composition with a later batch of the same operator."""
