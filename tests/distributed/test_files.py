@@ -333,3 +333,12 @@ def test_a_file_is_read_onto_a_device_of_this_process() -> None:
         sr.io.read("graph.el", device="far")
     with pytest.raises(InvalidValue, match="verify"):
         sr.io.read("graph.el", device="cpu", verify=False)
+
+
+def test_a_journal_is_of_one_process() -> None:
+    def begin(grid: Grid) -> None:
+        with pytest.raises(NotSupported, match="a matrix on a grid of processes"):
+            sr.io.Journal("journal", sr.random.path(9, device=grid.device))
+
+    run((2, 1), begin)
+    assert not Path("journal").exists()
