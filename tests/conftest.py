@@ -22,11 +22,12 @@ from __future__ import annotations
 
 import argparse
 import functools
+import gc
 import os
 import secrets
 import signal
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -114,6 +115,10 @@ def pytest_configure(config: pytest.Config) -> None:
     sampling.seed = config.getoption("--seed")
     sampling.exhaustive = config.getoption("--exhaustive")
     sampling.engine = config.getoption("--engine")
+    if sampling.engine == "cpu":
+        # With Python's thresholds the search for cycles takes a tenth of a run: most objects, those of tests, modules
+        # and the compiler, live to the end.
+        gc.set_threshold(50_000, 20, 20)
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         # A shell starts background jobs so.  Tests interrupt themselves and processes that they start.
         signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -193,32 +198,62 @@ def folder(path: Path) -> str | None:
     return path.relative_to(ROOT / "tests").parts[0] if ROOT / "tests" in path.parents else None
 
 
+@functools.cache
+def marks_left_out(config: pytest.Config) -> frozenset[str]:
+    """The marks of tests that this run leaves out."""
+    usual = not config.getoption("--exhaustive")
+    out = {
+        "gpu": not cuda_available(),
+        "exhaustive": usual,
+        "wide": usual and config.getoption("--engine") == "cpu",
+    }
+    return frozenset(name for name in out if out[name])
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Make no tests of parameters that the run leaves out: two thirds of all tests would be deselected."""
+    out, parametrize = marks_left_out(metafunc.config), metafunc.parametrize
+    function_is_out = any(metafunc.definition.get_closest_marker(name) for name in out)
+
+    def parametrize_for_run(names: Any, values: Iterable[Any], *rest: Any, **options: Any) -> None:
+        values = list(values)
+        if options.get("ids") is None or callable(options["ids"]):
+            kept = [value for value in values if out.isdisjoint(mark.name for mark in getattr(value, "marks", ()))]
+            # A test without parameters would be skipped, which is reported: one is deselected.
+            values = kept if kept and not function_is_out else values[:1]
+        parametrize(names, values, *rest, **options)
+
+    metafunc.parametrize = parametrize_for_run  # type: ignore[method-assign]
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Deselect tests that need a GPU where there is none, and rows outside the sample; order the rest."""
     usual = not config.getoption("--exhaustive")
     # Long tests of the exhaustive tier first: at the end a worker without tests would wait for one that runs these.
     items.sort(key=lambda item: (usual or not is_long(item), stage(item.path)))
     sampling.mark_costly(items)
-    out = {
-        "gpu": not cuda_available(),
-        "exhaustive": usual,
-        "wide": usual and config.getoption("--engine") == "cpu",
-    }
+    out = marks_left_out(config)
     chosen = config.getoption("--part")
     if config.getoption("--ranks"):
         ranks.skip_tests_of_one_process(items)
     left = [
         item
         for item in items
-        if any(out[name] and item.get_closest_marker(name) for name in out)
-        or (chosen is not None and not is_in_part(item, *chosen))
+        if any(item.get_closest_marker(name) for name in out) or (chosen is not None and not is_in_part(item, *chosen))
     ]
-    if out["wide"]:
+    if "wide" in out:
         left += sampling.left_of_costly(set(items).difference(left), share_of_costly(config))
     if left:
         config.hook.pytest_deselected(items=left)
         out_of_run = set(left)
         items[:] = [item for item in items if item not in out_of_run]
+
+
+def pytest_collection_finish() -> None:
+    """Exempt tests and modules, which live to the end, from the search for cycles."""
+    gc.collect()
+    gc.freeze()
 
 
 def is_long(item: pytest.Item) -> bool:

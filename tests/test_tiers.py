@@ -16,6 +16,7 @@ from tests.conftest import (
     is_long,
     one_in,
     part,
+    pytest_generate_tests,
     seed,
     several_folders,
     share_of_costly,
@@ -177,6 +178,24 @@ def test_a_kernel_is_saved_when_its_last_user_is_left_out() -> None:
     found = costs.costly(own, kernels, dict.fromkeys("1234", 1.0), calls)
     # 3 is compiled for b and c, 4 also for the tests that are kept; nothing but e calls z.
     assert found == {"a": 6.0, "b": 2.5, "c": 1.5}
+
+
+def test_parameters_outside_the_run_make_no_tests(request: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tests.conftest.marks_left_out", lambda config: {"wide"})
+    rows = [1, pytest.param(2, marks=pytest.mark.wide), pytest.param(3, marks=pytest.mark.slow)]
+
+    def of_run(values: list[Any], *marks: str, **options: Any) -> list[Any]:
+        made: list[list[Any]] = []
+        run = SimpleNamespace(config=request.config, definition=item("test_rows", *marks))
+        run.parametrize = lambda names, values, **options: made.append(values)
+        pytest_generate_tests(run)
+        run.parametrize("row", values, **options)
+        return made[0]
+
+    assert of_run(rows) == [rows[0], rows[2]]
+    assert of_run(rows, ids=["a", "b", "c"]) == rows
+    assert of_run(rows, "wide") == rows[:1]
+    assert of_run(rows[1:2]) == rows[1:2]  # and is deselected
 
 
 def test_long_tests_run_first_in_the_exhaustive_tier() -> None:

@@ -25,7 +25,10 @@ def weights(n: int, density: float, seed: int, low: int = 1, high: int = 9) -> A
 # Vertices, density and seed of graphs; the short tier takes two of them.
 _GRAPHS = [(1, 0.0, 0), (1, 1.0, 1), (2, 0.5, 2), (7, 0.15, 3), (30, 0.03, 4), (30, 0.1, 5), (40, 0.6, 6)]
 _SAMPLE = sampling.draw("graphs of csgraph", _GRAPHS, 2)
-DRAWN = [pytest.param(graph, marks=sampling.marks(graph, _SAMPLE, pytest.mark.wide)) for graph in _GRAPHS]
+DRAWN = [
+    pytest.param(graph, marks=sampling.marks(graph, _SAMPLE, pytest.mark.wide), id="-".join(map(str, graph)))
+    for graph in _GRAPHS
+]
 
 
 def formats(D: Array) -> Iterator[Any]:
