@@ -120,10 +120,7 @@ def imported_modules(source: str, module: str, is_package: bool, modules: set[st
             for alias in node.names:
                 full = f"{origin}.{alias.name}"
                 yield node.lineno, full if full in modules else origin
-        elif isinstance(node, ast.Call) and ast.unparse(node.func) in {
-            "import_module",
-            "importlib.import_module",
-        }:
+        elif isinstance(node, ast.Call) and getattr(node.func, "attr", getattr(node.func, "id", "")) == "import_module":
             name = node.args[0]
             if isinstance(name, ast.Constant) and isinstance(name.value, str):
                 yield node.lineno, name.value
@@ -180,6 +177,8 @@ def device_names(source: str) -> list[str]:
 
 def executor_uses(source: str) -> list[str]:
     """Return one line for each use of the executor of a device, or of the grid of a store."""
+    if not re.search(r"\.\s*(executor|grid)\b", source):  # most modules: they need not be parsed
+        return []
     attributes = (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Attribute))
     return [f"line {node.lineno}: {ast.unparse(node)}" for node in attributes if node.attr in {"executor", "grid"}]
 

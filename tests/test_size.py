@@ -6,8 +6,6 @@ Lines of code are lines with a token that is neither comment nor docstring.
 from __future__ import annotations
 
 import ast
-import io
-import tokenize
 from collections import Counter
 from pathlib import Path
 
@@ -16,25 +14,22 @@ CORE = {"operators", "ops", "facade", "formats", "storage", "memory", "engines"}
 # What there is; to become at most 27,000, 19,000, 16,000, 11,500 and 450.
 LIMITS = {"code of the core": 42_550, "other code": 35_430, "docstrings": 27_010, "CUDA": 16_500, "files": 925}
 
-_NO_CODE = {
-    tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER,
-}  # fmt: skip
-
 
 def lines(source: str) -> tuple[int, int]:
     """Return the numbers of lines of code and of docstrings."""
     documented: set[int] = set()
+    texts: set[int] = set()
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)) and ast.get_docstring(
             node, clean=False
         ):
             first = node.body[0]
             documented.update(range(first.lineno, (first.end_lineno or 0) + 1))
-    code: set[int] = set()
-    for token in tokenize.generate_tokens(io.StringIO(source).readline):
-        if token.type not in _NO_CODE:
-            code.update(range(token.start[0], token.end[0] + 1))
-    return len(code - documented), len(documented)
+        elif isinstance(node, (ast.Constant, ast.JoinedStr)):  # its lines may be empty, or begin as comments do
+            texts.update(range(node.lineno, (node.end_lineno or 0) + 1))
+    rows = enumerate(source.split("\n"), 1)  # half the time of a tokenizer
+    code = {number for number, row in rows if row.strip() and not row.lstrip().startswith("#")}
+    return len((code | texts) - documented), len(documented)
 
 
 def test_the_package_does_not_grow_without_a_reason() -> None:
@@ -54,4 +49,5 @@ def test_the_package_does_not_grow_without_a_reason() -> None:
 
 def test_lines_are_counted() -> None:
     assert lines('"""One,\ntwo."""\n\n# a comment\nx = (\n    1,\n)\n') == (3, 2)
+    assert lines('x = """a\n\n# b\n"""\n# c\n') == (4, 0)
     assert lines('def f():\n    """One."""\n    return """\n    text"""\n') == (3, 1)
