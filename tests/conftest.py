@@ -94,7 +94,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "exhaustive: runs under --exhaustive alone")
     config.addinivalue_line("markers", "wide: runs under --exhaustive and on engines other than the CPU's")
     config.addinivalue_line(
-        "markers", "costly: takes seconds, most to compile; a run of all tests on the CPU takes one in 72 of these"
+        "markers", "costly: takes seconds, most to compile; a run of all tests on the CPU takes one in 288 of these"
     )
     config.addinivalue_line("markers", "one_process(reason): what a grid does not have; --ranks skips it")
     if config.getoption("--part") and not config.getoption("--exhaustive"):

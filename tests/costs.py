@@ -1,11 +1,13 @@
 """Measure which test functions make a run with an empty kernel cache long, and list them in `costs.txt`.
 
     python -m tests.costs --seed 1      an hour with an empty cache of kernels, in one process
+    python -m tests.costs --more        add to the list; what it contains is not run
 
 A kernel is compiled by the first test that calls it, so the duration of a test says little about what a run without it
 saves.  Here every function starts without kernels in memory, which shows the kernels that each function uses.  Then the
-function that saves most is left out, again and again: its own seconds, and the compilation of the kernels that no other
-function left uses.  The list ends with the first that saves less than `LEAST_SECONDS`.
+function that costs most is left out, again and again: its own seconds, and its part of the compilation of its kernels,
+which all functions left that use one share.  The list ends with the first that costs less than `LEAST_COST`; a function
+whose kernels are still compiled for others, so that a run without it saves less than `LEAST_SAVED`, is not listed.
 
 A function is kept if no other function left calls some public function or method of the library, so that a run of all
 tests calls all those that the tests without the mark ``costly`` call.  All seconds are processor seconds, with those of
@@ -14,6 +16,7 @@ subprocesses.
 
 from __future__ import annotations
 
+import cProfile
 import resource
 import sys
 import time
@@ -29,43 +32,47 @@ from numba.core import event
 from semiring.engines.cpu import compile
 from tests import sampling
 
-LEAST_SECONDS = 0.7  # about one kernel
+LEAST_COST, LEAST_SAVED = 1.0, 0.5  # seconds; a kernel takes 0.75
 # A run takes all of these: the tour, and the checks of documentation, imports and sizes.
 KEPT = "tests/test_"
 LIBRARY = Path(compile.__file__).parents[2]
 HEADER = """\
-# Processor seconds that a run with an empty kernel cache saves without a test function and those that save more.
+# Processor seconds of test functions in a run with an empty kernel cache, when those that cost more are left out.
 # Written by `python -m tests.costs`; a run of all tests takes a sample of these functions (`tests.sampling`).
 """
 Names = Mapping[str, Iterable[str]]
 
 
 def costly(own: Mapping[str, float], kernels: Names, seconds: Mapping[str, float], calls: Names) -> dict[str, float]:
-    """Return the test functions to leave out, and the seconds that each saves.
+    """Return the test functions to leave out, and the seconds of each when it was left out.
 
     Given are the seconds of each without those of the compiler, the kernels that it uses, the seconds that these take
     to compile, and the functions of the library that it calls.
     """
     users, callers = _inverse(kernels), _inverse(calls)
-    names = [name for name in own if not name.startswith(KEPT)]
-    saved = {name: own[name] + sum(seconds[k] for k in kernels[name] if len(users[k]) == 1) for name in names}
+
+    def cost(name: str) -> float:
+        return own[name] + sum(seconds[k] / len(users[k]) for k in kernels[name])
+
+    names = {name for name in own if not name.startswith(KEPT)}
     out: dict[str, float] = {}
-    while saved:
-        name = max(saved, key=lambda each: (saved[each], each))
-        saving = saved.pop(name)
-        if saving < LEAST_SECONDS:
+    while names:
+        name = max(names, key=lambda each: (cost(each), each))
+        if cost(name) < LEAST_COST:
             break
+        names.remove(name)
         if any(len(callers[called]) == 1 for called in calls[name]):
             continue
-        out[name] = saving
+        out[name] = cost(name)
         for called in calls[name]:
             callers[called].remove(name)
         for kernel in kernels[name]:
             users[kernel].remove(name)
-            if len(users[kernel]) == 1:
-                (last,) = users[kernel]
-                if last in saved:
-                    saved[last] += seconds[kernel]
+    for name in sorted(out, key=lambda each: out[each]):
+        if own[name] + sum(seconds[k] for k in kernels[name] if not users[k]) < LEAST_SAVED:
+            del out[name]
+            for kernel in kernels[name]:
+                users[kernel].add(name)
     return out
 
 
@@ -129,15 +136,18 @@ class Recorder(event.Listener):
             for kernel in compile._kernels:
                 kernel._reset_overloads()
         self._function, self._in_compiler = name, 0.0
-        codes: set[CodeType] = set()
+        profile = cProfile.Profile(builtins=False)
         begun = processor_seconds()
-        sys.setprofile(lambda frame, what, _: codes.add(frame.f_code) if what == "call" else None)
+        profile.enable()
         try:
             result = yield
         finally:
-            sys.setprofile(None)
+            profile.disable()
         self.own[name] += processor_seconds() - begun - self._in_compiler
-        self.calls[name].update(f"{code.co_filename} {code.co_qualname}" for code in codes if _public(code))
+        codes = [entry.code for entry in profile.getstats()]
+        self.calls[name].update(
+            f"{code.co_filename} {code.co_qualname}" for code in codes if not isinstance(code, str) and _public(code)
+        )
         return result
 
 
@@ -149,11 +159,16 @@ def _public(code: CodeType) -> bool:
 
 def main(arguments: list[str]) -> int:
     """Run the tests without a mark, of all families, and write the list."""
-    sampling.mark_costly = lambda items: None
+    present: dict[str, float] = {}
+    if "--more" in arguments:
+        arguments.remove("--more")
+        present = sampling.costs()
+    else:
+        sampling.mark_costly = lambda items: None
     recorder = Recorder()
     fixed = ["-p", "no:cacheprovider", "-p", "no:xdist", "-m", "not costly", "--costly", "1/1"]
     code = pytest.main([*fixed, *arguments], plugins=[recorder])
-    found = costly(recorder.own, recorder.kernels, recorder.seconds, recorder.calls)
+    found = present | costly(recorder.own, recorder.kernels, recorder.seconds, recorder.calls)
     rows = [f"{seconds:6.1f} {name}\n" for name, seconds in sorted(found.items())]
     sampling.COSTS.write_text(HEADER + "".join(rows), encoding="utf-8")
     return int(code)

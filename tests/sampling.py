@@ -26,7 +26,7 @@ T = TypeVar("T")
 
 COSTS = Path(__file__).with_name("costs.txt")
 # A run of all tests takes one in so many of the costly tests.
-COSTLY = 72
+COSTLY = 288
 
 # Set by `conftest` before the collection.
 seed = 0
@@ -47,8 +47,8 @@ def draw(name: str, population: Iterable[T], count: int) -> list[T]:
 
 
 def files_of_families(files: Collection[str]) -> Collection[str]:
-    """The files about one family of algorithms that a run of the short tier takes: three on the CPU, else all."""
-    return draw("files of families", files, 3) if engine == "cpu" and not exhaustive else files
+    """The files about one family of algorithms that a run of the short tier takes: two on the CPU, else all."""
+    return draw("files of families", files, 2) if engine == "cpu" and not exhaustive else files
 
 
 @functools.cache

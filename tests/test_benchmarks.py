@@ -96,6 +96,7 @@ def test_a_wrong_result_has_no_time(A: sr.Matrix) -> None:
         measure(lambda _: sr.Vector.full(0, A.nrows), checks.levels(A), [source], A.device)
 
 
+@pytest.mark.costly
 def test_right_results_are_accepted(A: sr.Matrix) -> None:
     source = graphs.sources(A, 1)[0]
     checks.levels(A)(source, sr.algorithms.bfs_levels(A, source))
@@ -105,6 +106,7 @@ def test_right_results_are_accepted(A: sr.Matrix) -> None:
     checks.ranks(A, 5, 0.85, 1e-10)(None, sr.algorithms.pagerank(A, 0.85, 0, 5))
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("change", [-1, 1])
 def test_wrong_distances_are_refused(A: sr.Matrix, change: int) -> None:
     source = graphs.sources(A, 1)[0]
@@ -226,6 +228,7 @@ def test_a_program_runs_on_a_small_graph(
         assert row in found, f"there is no row {row!r}"
 
 
+@pytest.mark.costly
 def test_an_import_is_timed_in_new_processes(tmp_path: Path, monkeypatch: Any) -> None:
     monkeypatch.setattr(importing, "_MOST_MS", 60_000)  # a busy machine is slow, which is no failure here
     run("importing", ["--runs", "2"], "cpu", tmp_path)
@@ -363,6 +366,7 @@ def test_calls_take_turns() -> None:
     assert times["a"].kernels == []
 
 
+@pytest.mark.costly
 def test_costs_of_directions_are_measured(tmp_path: Path) -> None:
     run("direction", ["--graphs", "kron11", "--sources", "1", "--runs", "2"], "cpu", tmp_path)
     found = rows_of(tmp_path)
@@ -401,6 +405,7 @@ def test_large_products_are_verified(device: str, monkeypatch: pytest.MonkeyPatc
     ("change", "message"),
     [(lambda C: C.select("valuegt", 5), "entries in place of"), (lambda C: C.apply("ainv"), "the sums of rows differ")],
 )
+@pytest.mark.costly
 def test_wrong_products_are_refused(device: str, change: Any, message: str) -> None:
     with sr.use(device):
         fan = verify_products.Fan(10_000)

@@ -118,7 +118,7 @@ def public() -> list[Public]:
 
 PUBLIC = public()
 EXAMPLES = [one for one in PUBLIC if ">>>" in one.text]
-SAMPLE = sampling.draw("docstrings", [one.name for one in EXAMPLES], 16)
+SAMPLE = sampling.draw("docstrings", [one.name for one in EXAMPLES], 8)
 
 
 def lacks(one: Public) -> str | None:

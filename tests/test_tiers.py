@@ -97,7 +97,7 @@ def test_samples_of_many_runs_are_everything(monkeypatch: pytest.MonkeyPatch) ->
     assert seen == set(range(20))
 
 
-def test_a_run_takes_three_files_of_families(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_takes_two_files_of_families(monkeypatch: pytest.MonkeyPatch) -> None:
     files = files_of_families()
     assert ROOT / "tests/algorithms/paths/test_distances.py" in files
     assert ROOT / "tests/algorithms/test_truth.py" not in files
@@ -106,7 +106,7 @@ def test_a_run_takes_three_files_of_families(monkeypatch: pytest.MonkeyPatch) ->
     seen: set[str] = set()
     for number in range(120):
         monkeypatch.setattr(sampling, "seed", number)
-        assert len(sampling.files_of_families("abcdefgh")) == 3
+        assert len(sampling.files_of_families("abcdefgh")) == 2
         seen.update(sampling.files_of_families("abcdefgh"))
     assert seen == set("abcdefgh")
     monkeypatch.setattr(sampling, "engine", "cuda")
@@ -137,21 +137,22 @@ def test_rows_outside_the_sample_are_left_to_the_exhaustive_tier(monkeypatch: py
     assert all(sampling.marks(row, "bd") for row in rows)  # its parts do not depend on the seed
 
 
-def test_one_in_72_of_the_costly_tests_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_share_of_the_costly_tests_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     costly = [item(f"test_{number:03}", "costly") for number in range(144)]
     others = [item("test_other"), item("test_wide", "wide")]
     monkeypatch.setattr(sampling, "seed", 1)
-    left = {one.nodeid for one in sampling.left_of_costly(costly + others)}
+    left = {one.nodeid for one in sampling.left_of_costly(costly + others, 72)}
     assert len(left) == 142
-    assert {one.nodeid for one in sampling.left_of_costly(others + costly[::-1])} == left
+    assert {one.nodeid for one in sampling.left_of_costly(others + costly[::-1], 72)} == left
     seen: set[str] = set()
     for number in range(900):
         monkeypatch.setattr(sampling, "seed", number)
-        seen |= {one.nodeid for one in costly} - {one.nodeid for one in sampling.left_of_costly(costly)}
+        seen |= {one.nodeid for one in costly} - {one.nodeid for one in sampling.left_of_costly(costly, 72)}
     assert len(seen) == 144
     assert sampling.left_of_costly(others) == []
     assert len(sampling.left_of_costly(costly, 4)) == 108
     assert sampling.left_of_costly(costly, 1) == []
+    assert len(sampling.left_of_costly(2 * costly)) == 287
 
 
 def test_functions_with_recorded_costs_are_costly(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -171,13 +172,13 @@ def test_functions_with_recorded_costs_exist() -> None:
         assert f"def {function}(" in (ROOT / file).read_text(encoding="utf-8"), name
 
 
-def test_a_kernel_is_saved_when_its_last_user_is_left_out() -> None:
-    own = {"a": 5.0, "b": 1.5, "c": 0.5, "d": 0.5, "e": 8.0, costs.KEPT: 9.0}
-    kernels = {"a": "12", "b": "23", "c": "3", "d": "4", "e": "", costs.KEPT: "4"}
-    calls = {"a": "xy", "b": "x", "c": "x", "d": "xy", "e": "z", costs.KEPT: "x"}
-    found = costs.costly(own, kernels, dict.fromkeys("1234", 1.0), calls)
-    # 3 is compiled for b and c, 4 also for the tests that are kept; nothing but e calls z.
-    assert found == {"a": 6.0, "b": 2.5, "c": 1.5}
+def test_functions_share_the_compilation_of_their_kernels() -> None:
+    own = {"a": 5.0, "b": 1.5, "c": 0.5, "d": 0.5, "e": 8.0, "f": 0.25, costs.KEPT: 9.0}
+    kernels = {"a": "12", "b": "23", "c": "3", "d": "4", "e": "", "f": "567", costs.KEPT: "4567"}
+    calls = {"a": "xy", "b": "x", "c": "x", "d": "xy", "e": "z", "f": "x", costs.KEPT: "x"}
+    found = costs.costly(own, kernels, dict.fromkeys("1234567", 1.0), calls)
+    # Nothing but e calls z, and without a nothing but d calls y; a run without f would compile its kernels.
+    assert found == {"a": 6.5, "b": 3.0, "c": 1.5}
 
 
 def test_parameters_outside_the_run_make_no_tests(request: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -263,7 +263,7 @@ def outcome(function: Any, graph: Any) -> tuple[str, str]:
 
 @pytest.mark.skipif(on_gpu(), reason="a graph in host memory")
 @pytest.mark.filterwarnings("ignore:the matrix subclass", "ignore:Casting complex values")
-@pytest.mark.parametrize("by_time", [True, False])
+@pytest.mark.parametrize("by_time", [True, pytest.param(False, marks=pytest.mark.costly)])
 def test_errors_are_scipys(by_time: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Graphs that SciPy's conversions refuse, also those large enough to be computed here."""
     monkeypatch.setattr(conversion.Policy, "by_time", by_time)

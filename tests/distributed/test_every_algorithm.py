@@ -77,7 +77,12 @@ def test_the_result_of_one_process(name: str, shape: tuple[int, int]) -> None:
 WHOLE = ("ensemble_clustering", "label_propagation", "leiden", "louvain", "markov_clustering")
 
 
-@pytest.mark.parametrize("name", WHOLE)
+WHOLE_SAMPLE = sampling.draw("whole graphs on grids", WHOLE, 1)
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=sampling.marks(name, WHOLE_SAMPLE, pytest.mark.wide)) for name in WHOLE]
+)
 def test_small_graphs_take_few_collectives(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every process computes the whole, and has its part of the result."""
     monkeypatch.setattr(versions, "_SMALL", 1 << 20)

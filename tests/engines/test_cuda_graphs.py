@@ -18,6 +18,7 @@ from semiring.engines.cuda import span as cuda_span
 from semiring.engines.requests.graphs import Span, StrictParents
 from semiring.formats import Bitmap, Full, IndexList
 from semiring.ops.closure import typed_semiring
+from tests import sampling
 from tests.engines.emulated_kernels import emulate
 from tests.loops import emulated
 
@@ -174,13 +175,25 @@ def test_values_are_assigned_at_indices(module: Any) -> None:
     np.testing.assert_array_equal(out, expected)
 
 
+# Each is compiled for the host.
+SORTED = [("uint32", "int8"), ("uint64", "int8"), ("uint32", "float64"), ("uint64", "float64")]
+SORTED += [("uint32", "complex128"), ("uint64", "complex128")]
+SEARCHED = ["int32", "int64", "uint64", "int8"]
+
+
+def sampled(rows: list[Any], count: int) -> list[Any]:
+    """Parametrization of a test by `rows`, of which the short tier takes `count`."""
+    sample = sampling.draw(f"arrays {rows}", rows, count)
+    return [pytest.param(row, marks=sampling.marks(row, sample, pytest.mark.wide), id=str(row)) for row in rows]
+
+
 @only(cuda_arrays)
-@pytest.mark.parametrize("key", [np.uint32, np.uint64])
-@pytest.mark.parametrize("value", [np.int8, np.float64, np.complex128])
+@pytest.mark.parametrize("types", sampled(SORTED, 2))
 @pytest.mark.parametrize("n", [1, 2, 777])
-def test_few_keys_are_sorted_stably(module: Any, key: Any, value: Any, n: int) -> None:
+def test_few_keys_are_sorted_stably(module: Any, types: tuple[str, str], n: int) -> None:
+    key, value = map(np.dtype, types)
     rng = np.random.default_rng(n)
-    keys, values = rng.integers(0, 40, n).astype(key) << key(20), np.arange(n).astype(value)
+    keys, values = rng.integers(0, 40, n).astype(key) << key.type(20), np.arange(n).astype(value)
     order = np.argsort(keys, kind="stable")
     made, moved = module.sorted_few(keys.copy(), values, 26)
     np.testing.assert_array_equal(made, keys[order])
@@ -188,7 +201,7 @@ def test_few_keys_are_sorted_stably(module: Any, key: Any, value: Any, n: int) -
 
 
 @only(cuda_arrays)
-@pytest.mark.parametrize("dtype", [np.int32, np.int64, np.uint64, np.int8])
+@pytest.mark.parametrize("dtype", sampled(SEARCHED, 2))
 @pytest.mark.parametrize("side", ["left", "right"])
 def test_searches(module: Any, dtype: Any, side: Any) -> None:
     rng = np.random.default_rng(2)

@@ -143,7 +143,10 @@ KEEPS: dict[str, Callable[[Matrix], Any]] = {
 }
 
 
-@pytest.mark.parametrize("operation", KEEPS)
+@pytest.mark.parametrize(
+    "operation",
+    [pytest.param(name, marks=[pytest.mark.costly] if name == "dataclass" else []) for name in KEEPS],
+)
 def test_labels_travel_with_results(operation: str) -> None:
     A = graph()
     assert KEEPS[operation](A).labels == A.labels

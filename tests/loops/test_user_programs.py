@@ -10,6 +10,7 @@ import pytest
 import semiring as sr
 from semiring import Vector
 from semiring.engines.cpu import program
+from tests import sampling
 from tests.loops import interpreted
 from tests.loops.test_programs import same
 from tests.loops.user_forests import FORESTS
@@ -66,9 +67,16 @@ def _interpreted(monkeypatch: pytest.MonkeyPatch, device: str) -> None:
     monkeypatch.setattr(program, "_kernel", interpreted.kernel)
 
 
+PROGRAMS = {function.__name__: (function, arguments) for function, arguments in (*USER_PROGRAMS, *IDIOMS, *FORESTS)}
+SAMPLE = sampling.draw("programs of users", PROGRAMS, 16)
+
+
 @pytest.mark.parametrize(
     ("function", "arguments"),
-    [pytest.param(*case, id=case[0].__name__) for case in (*USER_PROGRAMS, *IDIOMS, *FORESTS)],
+    [
+        pytest.param(*case, marks=sampling.marks(name, SAMPLE, pytest.mark.wide), id=name)
+        for name, case in PROGRAMS.items()
+    ],
 )
 def test_user_programs(function: Any, arguments: tuple[Any, ...]) -> None:
     with sr.use("reference"):

@@ -134,7 +134,9 @@ class Named(nx.DiGraph):  # type: ignore[misc]
     """A class of which NetworkX makes further graphs."""
 
 
-@pytest.mark.parametrize("name", ["reverse", "complement", "relabel_nodes", "transitive_closure"])
+@pytest.mark.parametrize(
+    "name", ["reverse", "complement", "relabel_nodes", pytest.param("transitive_closure", marks=pytest.mark.costly)]
+)
 def test_graphs_of_another_class_are_left_to_networkx(name: str) -> None:
     G = Named([(0, 1)])
     given = ({"mapping": {0: 2}},) if name == "relabel_nodes" else ({},)
