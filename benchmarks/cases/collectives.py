@@ -3,6 +3,9 @@
 Each line is the shortest mean of a series of calls, on process 0, in microseconds.  The objects are so small that the
 time is that of the host: the messages of a call, what is computed to send them, and the waits for the other processes.
 Messages are checked on arrival.
+
+`python -m benchmarks collectives --replied 512` has the time of Python alone in a collective of as many processes, by a
+transport that replies at once.
 """
 
 from __future__ import annotations
@@ -15,6 +18,8 @@ import numpy as np
 
 from semiring import Vector, algorithms, random
 from semiring.distributed import Grid
+from semiring.distributed.communicator import Communicator
+from semiring.distributed.mpi import MpiCommunicator, _Channel
 from semiring.exceptions import ConvergenceFailure
 
 from ..case import Run
@@ -62,6 +67,96 @@ def segments(grid: Grid) -> dict[str, Any]:
     }
 
 
+class Replies:
+    """What mpi4py's communicators offer to rank 0 of `size` processes that make the same calls and have arrived.
+
+    partners: the ranks that exchange messages with this one, each of which sends what it receives.
+    """
+
+    def __init__(self, size: int, partners: tuple[int, ...]) -> None:
+        self.size, self.partners = size, partners
+        self._sent: dict[int, Any] = {}
+
+    def Get_rank(self) -> int:
+        """Return the number of this process."""
+        return 0
+
+    def Get_size(self) -> int:
+        """Return how many processes there are."""
+        return self.size
+
+    def Iallreduce(self, array: Any, total: Any) -> Any:
+        """Return a request that is done."""
+        np.multiply(array, array.dtype.type(self.size), out=total)
+        return _Done
+
+    def Iallgather(self, array: Any, whole: Any) -> Any:
+        """Return a request that is done."""
+        whole.reshape(self.size, -1)[:] = array.reshape(-1)
+        return _Done
+
+    def Ialltoall(self, array: Any, found: Any) -> Any:
+        """Return a request that is done."""
+        found[:] = array
+        return _Done
+
+    def Ibcast(self, content: Any, root: int) -> Any:
+        """Return a request that is done."""
+        return _Done
+
+    def Send_init(self, content: Any, rank: int, tag: int) -> Any:
+        """Return a request that is done."""
+        self._sent[rank] = content
+        return _Done
+
+    def Recv_init(self, content: Any, rank: int, tag: int) -> Any:
+        """Return a request that is done, with what is sent to the other process."""
+        return _Echo(content, self._sent, rank)
+
+
+class _Done:
+    """A request that is done."""
+
+    @staticmethod
+    def Test() -> bool:
+        """Return whether it is done."""
+        return True
+
+    @staticmethod
+    def Startall(requests: Any) -> None:
+        """Begin all."""
+
+
+class _Echo(_Done):
+    """Receives what has been written for the other process."""
+
+    def __init__(self, content: Any, sent: dict[int, Any], rank: int) -> None:
+        self._content, self._sent, self._rank = content, sent, rank
+
+    def Test(self) -> bool:  # type: ignore[override]
+        """Return whether it is done."""
+        content = self._sent[self._rank]
+        self._content[: len(content)] = content
+        return True
+
+
+def replied(size: int) -> dict[str, Callable[[], Any]]:
+    """Return collectives of `size` processes that have arrived, by their description."""
+    partners = (1, size - 1)
+    group: Communicator = MpiCommunicator(_Channel(Replies(size, partners)), between_hosts=True)
+    number = np.array([1.5])
+    messages = {rank: (rank, 2) for rank in partners}
+    return {
+        "sum, and agreements": lambda: group.sum(3),
+        "allgather_array of a number": lambda: group.allgather_array(number),
+        "allgather of nothing": lambda: group.allgather(None),
+        "bcast of a few numbers": lambda: group.bcast((1, 2), 0),
+        "exchange without messages": lambda: group.exchange({}),
+        "exchange with 2 known ranks": lambda: group.exchange(messages, partners),
+        "exchange with 2 of any ranks": lambda: group.exchange(messages),
+    }
+
+
 def _nothing() -> None:
     """Do nothing."""
 
@@ -73,11 +168,19 @@ def _ranks(graph: Any) -> Any:
         return None
 
 
-OPTIONS = {"shape": ("", "rows and columns of the grid, as 2x1"), "calls": (300, "of a series")}
+OPTIONS = {
+    "shape": ("", "rows and columns of the grid, as 2x1"),
+    "calls": (300, "of a series"),
+    "replied": (0, "processes that reply at once"),
+}
 
 
 def main(run: Run) -> int:
     """Print the table."""
+    if run.options.replied:
+        for name, function in replied(run.options.replied).items():
+            print(f"{name:58}{shortest(function, run.options.calls):10.1f}", flush=True)
+        return 0
     rows, _, cols = run.options.shape.partition("x")
     grid = Grid(shape=(int(rows), int(cols)) if cols else None, device=run.device)
     group, calls = grid.comm, run.options.calls

@@ -30,6 +30,9 @@ __all__ = ["Agreed", "Agreement", "ErrorRecord", "collective"]
 P = ParamSpec("P")
 T = TypeVar("T")
 
+# The characters of a message that are sent, and of a text beside it: errors have slots of one size (`mpi`).
+_LONGEST, _LONGEST_DATA = 6000, 200
+
 
 class ErrorRecord(NamedTuple):
     """What is sent of an error: the rank where it was raised, its class and message, and what else it holds.
@@ -79,7 +82,7 @@ class Agreement:
             made = function(*args, **kwargs)
             if type(made) is Agreed:
                 return cast(T, made.result)
-            self._everyone.allgather(None)
+            self._everyone.barrier()
             return cast(T, made)
         except Exception as error:
             self._raise_on_all(error)
@@ -95,7 +98,7 @@ class Agreement:
         if not self._inside:
             return self.collective_call(function)
         made = function()
-        self._everyone.allgather(None)
+        self._everyone.barrier()
         return made
 
     def _raise_on_all(self, error: Exception) -> NoReturn:
@@ -136,12 +139,17 @@ def describe_error(error: Exception, rank: int) -> ErrorRecord:
     """Return what is sent of an error that was raised on this process."""
     data = {}
     if isinstance(error, SemiringError):
-        data = {name: value for name, value in vars(error).items() if isinstance(value, (int, float, str, type(None)))}
+        data = {
+            name: value[:_LONGEST_DATA] if isinstance(value, str) else value
+            for name, value in vars(error).items()
+            if isinstance(value, (int, float, str, type(None)))
+        }
     if isinstance(error, OSError) and error.errno is not None:
         file = None if error.filename is None else str(error.filename)
         return ErrorRecord(rank, OSError, error.strerror or str(error), error.errno, file, data)
     kind = next(base for base in type(error).__mro__ if _is_known(base))
     message = str(error.args[0]) if isinstance(error, KeyError) and len(error.args) == 1 else str(error)
+    message = message if len(message) <= _LONGEST else f"{message[:_LONGEST]}..."
     if kind is Exception and type(error) is not Exception:
         message = f"{type(error).__name__}: {message}"
     return ErrorRecord(rank, kind, message, None, None, data)

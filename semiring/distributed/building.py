@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from typing import Any
 
 import numpy as np
@@ -23,7 +22,7 @@ from ..storage.coerce import as_indices, size_for, sizes, value_type
 from .agreement import collective
 from .grid import Grid
 from .partition import vector
-from .routing import Triples, group_by_owner, repeated_position, routed
+from .routing import Triples, by_owner, exchanged, repeated_position, routed
 
 __all__ = ["from_coo", "from_edgelist", "vector_from_coo"]
 
@@ -273,20 +272,14 @@ def vector_from_coo(
 
 def _sent_pairs(grid: Grid, size: int, indices: Array, values: Array, dup: Any) -> Any:
     """Return the vector of the pairs that all processes have together.  Collective."""
-    xp, dtype = array_module(grid.local), values.dtype
-    bounds = xp.asarray([grid.segment(size, rank)[1] for rank in range(grid.size - 1)], dtype=np.int64)
-    order, ends = group_by_owner(indices, xp.searchsorted(bounds, indices, side="right"), grid.size, grid.local)
-    indices, values = indices[order], values[order]
-    messages = [(indices[a:b], values[a:b]) if a < b else None for a, b in itertools.pairwise(ends)]
-    arrived = [part for part in grid.comm.alltoall(messages) if part is not None]
+    order, targets = by_owner(indices, size, grid)
+    positions, together = exchanged(grid, targets, values[order])
     first, last = grid.segment(size)
 
     def built() -> Any:
-        positions = xp.concatenate([xp.zeros(0, np.int64), *(part[0] for part in arrived)])
-        together = xp.concatenate([xp.zeros(0, dtype), *(part[1] for part in arrived)])
         own = (positions - first).astype(index_dtype(last - first))
         try:
-            return registry.run(BuildVector(last - first, dtype, own, together, None, dup), grid.engine)
+            return registry.run(BuildVector(last - first, values.dtype, own, together, None, dup), grid.engine)
         except DuplicateIndex:  # with the position in the segment
             raise repeated_position(positions) from None
 

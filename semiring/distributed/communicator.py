@@ -1,9 +1,14 @@
 """What a group of processes offers: collectives, and counters of the traffic.
 
-The methods are named as those of mpi4py for objects.  `allgather` gives every process what each of them holds;
-`alltoall` gives every process what each of them has for it; the others are composed of these two.
+    method            every process has        every process receives
+    sum               a number                 the sum of all
+    allgather_array   an array                 those of all, of one shape and type
+    allgather         a message                those of all
+    bcast             -, `root` a message      that of `root`
+    exchange          messages for some ranks  those that others have for it
+
 Messages are Python objects whose arrays are sent without a copy where the transport can; None is an empty message.
-Both are collective: every process of the group calls them, in the same order.  A process that cannot make the call of
+All are collective: every process of the group calls them, in the same order.  A process that cannot make the call of
 the others reports its error in place of a message (`report`); then the collective raises `Failed` on all of them.
 """
 
@@ -11,12 +16,17 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 __all__ = ["Communicator", "Failed", "Traffic", "message_bytes"]
+
+T = TypeVar("T")
 
 
 @dataclass
@@ -78,12 +88,27 @@ class Communicator(ABC):
         return {}
 
     @abstractmethod
+    def _sum(self, count: int) -> int:
+        """Return the sum of the numbers of all processes, modulo 2^64, as one with a sign."""
+
+    @abstractmethod
     def _allgather(self, message: Any) -> list[Any]:
         """Return the messages of all processes, by rank."""
 
     @abstractmethod
-    def _alltoall(self, messages: Sequence[Any]) -> list[Any]:
-        """Send message k to process k; return what each process had for this one."""
+    def _exchange(self, messages: Mapping[int, Any], sources: Collection[int] | None) -> dict[int, Any]:
+        """Send messages by rank; return those for this process, without empty ones."""
+
+    def _allgather_array(self, array: NDArray[Any]) -> NDArray[Any]:
+        """Return the arrays of all processes, stacked by rank."""
+        return np.stack(self._allgather(array))
+
+    def _bcast(self, message: Any, root: int) -> Any:
+        """Return the message of process `root`."""
+        if self.rank != root:
+            return self._exchange({}, (root,)).get(root)
+        self._exchange({rank: message for rank in range(self.size) if rank != root}, ())
+        return message
 
     @abstractmethod
     def _report(self, error: Any) -> Callable[[], list[Any]]:
@@ -102,29 +127,46 @@ class Communicator(ABC):
     def abort(self, message: str) -> None:
         """End all processes, with a message on standard error."""
 
+    def sum(self, count: int) -> int:
+        """Return the sum of the numbers of all processes, of 64 bits with a sign.  Collective.
+
+        It is counted as messages to log2 of the number of processes.
+        """
+        if self.size == 1:
+            return count
+        rounds = (self.size - 1).bit_length()
+        return self._timed(self._sum, count, messages=rounds, nbytes=8 * rounds)
+
+    def allgather_array(self, array: NDArray[Any]) -> NDArray[Any]:
+        """Return the arrays of all processes, of one shape and type and on the host, stacked by rank.  Collective."""
+        if self.size == 1:
+            return array[None]
+        others = self.size - 1
+        return self._timed(self._allgather_array, array, messages=others, nbytes=array.nbytes * others)
+
     def allgather(self, message: Any) -> list[Any]:
         """Return the messages of all processes, by rank.  Collective."""
         if self.size == 1:
             return [message]
-        traffic = self.traffic
-        traffic.collectives += 1
-        if message is not None:
-            traffic.messages += self.size - 1
-            traffic.bytes += message_bytes(message) * (self.size - 1)
-        return self._timed(self._allgather, message)
+        return self._timed(self._allgather, message, **self._to_all(message))
+
+    def exchange(self, messages: Mapping[int, Any], sources: Collection[int] | None = None) -> dict[int, Any]:
+        """Send messages by rank, and return those for this process by rank, without empty ones.  Collective.
+
+        sources: the ranks that may send to this process, if it has their numbers: of each that is among them this
+        process is a key of the messages, with None if there is nothing to send.  So nothing else is exchanged to find
+        out who sends.  None: any may.
+        """
+        if self.size == 1:
+            return {rank: message for rank, message in messages.items() if message is not None}
+        away = [message for rank, message in messages.items() if message is not None and rank != self.rank]
+        return self._timed(self._exchange, messages, sources, messages=len(away), nbytes=sum(map(message_bytes, away)))
 
     def alltoall(self, messages: Sequence[Any]) -> list[Any]:
         """Send message k to process k, and return what each process had for this one, by rank.  Collective."""
         assert len(messages) == self.size
-        if self.size == 1:
-            return list(messages)
-        traffic = self.traffic
-        traffic.collectives += 1
-        for rank, message in enumerate(messages):
-            if message is not None and rank != self.rank:
-                traffic.messages += 1
-                traffic.bytes += message_bytes(message)
-        return self._timed(self._alltoall, messages)
+        found = self.exchange({rank: message for rank, message in enumerate(messages) if message is not None})
+        return [found.get(rank) for rank in range(self.size)]
 
     def report(self, error: Any) -> Callable[[], list[Any]]:
         """Send an error in place of the next message, which raises Failed on the processes that wait for it.
@@ -136,22 +178,34 @@ class Communicator(ABC):
 
     def bcast(self, message: Any, root: int) -> Any:
         """Return the message of process `root`.  Collective."""
-        return self.alltoall([message if self.rank == root else None] * self.size)[root]
+        if self.size == 1:
+            return message
+        return self._timed(self._bcast, message, root, **self._to_all(message if self.rank == root else None))
 
     def barrier(self) -> None:
         """Return once all processes have called it."""
-        self.allgather(None)
+        if self.size > 1:
+            self._timed(self._sum, 0)
 
-    def _timed(self, collective: Callable[[Any], list[Any]], sent: Any) -> list[Any]:
-        """Return what a collective returns; count its time, and note in `Failed` in which group it arrived."""
+    def _to_all(self, message: Any) -> dict[str, int]:
+        """Return what is counted of a message to all others."""
+        others = 0 if message is None else self.size - 1
+        return {"messages": others, "nbytes": message_bytes(message) * others}
+
+    def _timed(self, collective: Callable[..., T], *sent: Any, messages: int = 0, nbytes: int = 0) -> T:
+        """Return what a collective returns; count what it sends, and note in `Failed` in which group it arrived."""
+        traffic = self.traffic
+        traffic.collectives += 1
+        traffic.messages += messages
+        traffic.bytes += nbytes
         begin = time.perf_counter()
         try:
-            return collective(sent)
+            return collective(*sent)
         except Failed as failed:
             failed.group = self
             raise
         finally:
-            self.traffic.seconds += time.perf_counter() - begin
+            traffic.seconds += time.perf_counter() - begin
 
 
 _NUMBERS = frozenset({int, bool, float})

@@ -24,8 +24,6 @@ __all__ = ["Grid", "run"]
 P = ParamSpec("P")
 T = TypeVar("T")
 
-# The most processes of which each sends a count to each other; of more, along its row and then its column of the grid.
-_FEW = 64
 _numbers = itertools.count(2)
 _known: set[str] = set()
 
@@ -457,7 +455,7 @@ class Grid:
         >>> sr.distributed.run(2, lambda grid: grid.all_reduce_and(grid.rank == 0))
         [False, False]
         """
-        return all(self.comm.allgather(bool(flag)))
+        return self.comm.sum(not flag) == 0
 
     def all_reduce_sum(self, count: int) -> int:
         """Return the sum of the counts of all processes.  Collective.
@@ -471,9 +469,7 @@ class Grid:
         >>> sr.distributed.run(3, lambda grid: grid.all_reduce_sum(grid.rank))
         [3, 3, 3]
         """
-        if self.size <= _FEW:
-            return sum(self.comm.allgather(count))
-        return sum(self.col_comm.allgather(sum(self.row_comm.allgather(count))))
+        return self.comm.sum(count)
 
     def record_traffic(self) -> AbstractContextManager[None]:
         """Note what this process sends inside the block in the record that `explain` makes of the current call.
@@ -486,7 +482,7 @@ class Grid:
         ...         v.reduce("plus").get()
         ...     return log[-1].details["messages"], log[-1].details["sent_bytes"]
         >>> sr.distributed.run(3, program)[0]
-        (2, 16)
+        (2, 18)
         """
         from .traffic_log import record_traffic
 

@@ -28,7 +28,7 @@ _SHARE, _BYTES = 1 / 20, 16e6
 # Seconds for which the use of processors is measured at least.
 _MEASURED_S = 0.1
 # Requests are sent so many times in the time that a process may be idle.
-_REQUESTS = 20
+REQUESTS = 20
 # Seconds that count at most between two steps of a wait: more have passed if this process was stopped, and others may
 # have been so too.
 _STEP_S = 1.0
@@ -160,7 +160,7 @@ class Wait:
         self._waited += step
         for rank in self._idle:
             self._idle[rank] += step
-        if now - self._sent > limit / _REQUESTS:
+        if now - self._sent > limit / REQUESTS:
             self._sent = now
             unknown = 0.0 if self._idle else self._waited
             self._idle = {rank: self._idle.get(rank, unknown) for rank in missing()}

@@ -146,13 +146,19 @@ def exchanged_blocks(
     dtype: np.dtype[Any],
     group: Communicator,
     grid: Grid,
+    sources: Sequence[int] | None = None,
 ) -> list[CSR]:
-    """Send block k to process k of a group; return what each had for this one, which has shape k.  Collective."""
+    """Send block k to process k of a group; return what each had for this one, which has shape k.  Collective.
+
+    sources: the ranks whose blocks for this process are not None; by default those of all others.
+    """
+    if sources is None:
+        sources = [rank for rank in range(group.size) if rank != group.rank]
     own = group.rank
     away = {id(a): a for k, a in enumerate(blocks) if k != own and a is not None}
     messages = {key: encoded_block(a, group, grid) for key, a in away.items()}
-    sent = [None if k == own or a is None else messages[id(a)] for k, a in enumerate(blocks)]
-    found = [decoded_block(each, shapes[k], dtype, grid) for k, each in enumerate(group.alltoall(sent))]
+    arrived = group.exchange({k: messages[id(a)] for k, a in enumerate(blocks) if k != own and a is not None}, sources)
+    found = [decoded_block(arrived.get(k), shape, dtype, grid) for k, shape in enumerate(shapes)]
     mine = blocks[own]
     return found if mine is None else [*found[:own], mine, *found[own + 1 :]]
 

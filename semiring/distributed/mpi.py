@@ -1,36 +1,41 @@
 """Groups of processes that send messages by MPI, through mpi4py, or over TCP (`sockets`).
 
-A collective has two steps.  First every process sends a *header* to every other: what it calls, how much follows, and
-the message itself if that is small.  Then follow the messages that did not fit, and large arrays from where they are.
-The headers show who has arrived, and whether all call the same: a mismatch raises on every process, and one that waits
-reports for whom.  A process that has failed sends the header of an error, and nothing else follows.  The wait is a loop
-in Python, in which signal handlers run.
+A collective begins with a *sum* of four numbers, an all-reduce of MPI, by which all processes have entered it:
 
-Both steps are messages between two processes, not collectives of MPI.  A pending collective does not report which
-processes it waits for, and only the two processes of a message have its size, so ``MPI_Ialltoallv`` would take one more
-collective; a failed process sends a long error at once, while others wait for it in another group.
+    code      a checksum of what is called; their sum is size * code if all call the same
+    failed    1 from a process that reports an error in place of the call
+    sent      messages that are not empty; if no process has one, nothing follows
+    count     of `sum` its number; of `bcast` the bytes of the message
 
-Headers go directly from each process to each other: for tens of processes that is as fast as a tree.  They are sent by
-persistent requests, which MPI prepares once, of one of two lengths.  What is called is a number of 64 bits: a checksum
-of the operation and the kind of collective, and how many collectives preceded; its text is made for a report alone.
+Then follow the messages: one all-gather, of arrays or of slots of few bytes, and another one of what did not fit; a
+broadcast; or, in an exchange, messages between two processes, each with its size and the message if that is small
+before larger parts of it.  So Python does as much for 512 processes as for two, but for each message that arrives.
 
-A process that has no memory for what follows the headers receives it all the same, in parts that overwrite each other,
-and then raises OutOfMemory: so all messages of the collective have arrived, and the next one can report the error.
+A process that has no memory for what follows the sum receives it all the same, in parts that overwrite each other, and
+then raises OutOfMemory: so all messages of the collective have arrived, and the next one can report the error.  Before
+an all-gather of more than such a part all processes agree that they have memory, by one more sum.
+
+Errors and mismatches end the call on all processes, because all have the same sums: then an all-gather of slots has the
+errors, or what each calls.  A process that has failed begins both steps in all groups of the grid at once, so none
+waits for it in one of them while it waits in another.  The wait is a loop in Python, in which signal handlers run.  Who
+is missing is found only in long waits: the processes that wait in the same collective send each other notices, and
+those that have sent none are the ones whose progress counts (`heartbeat`).
 """
 
 from __future__ import annotations
 
 import atexit
 import functools
+import hashlib
 import os
 import struct
 import sys
 import time
-import zlib
-from collections.abc import Callable, Sequence
-from typing import Any, NoReturn
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any, NoReturn, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..config import config
 from ..exceptions import CollectiveTimeout, InvalidType, InvalidValue, NotSupported, OutOfMemory
@@ -38,27 +43,32 @@ from ..memory.allocation import allocating, require
 from ..optional import needed
 from . import call_ids, heartbeat, process, sockets
 from .communicator import Communicator, Failed, Traffic
-from .serialization import Bytes, Packed, large_sizes, pack, unpack
+from .serialization import ALIGNED, Bytes, Packed, large_sizes, pack, unpack
 
-# The bytes of a header at most, which Open MPI sends to a process of the same host in one step (up to 4,000 bytes,
-# measured), and of one with a small message or none.
-_HEADER, _SHORT = 3968, 256
-# The numbers of a header: what is called, and the bytes of the block, which is in the header if it fits.
-_NUMBERS = struct.Struct("<qq")
-_ROOM = _HEADER - _NUMBERS.size
-_TAG_OF_HEADERS, _TAG_OF_BLOCKS, _TAG_OF_ARRAYS = 1, 2, 3
-# What is called, in the header of an error: the numbers of calls are not negative.
-_ERROR = -1
-# The same, in the header with the text of a call.
-_MISMATCH = -2
-# The largest count of bytes in one MPI message; each process has as much memory for what it drops.
-_LARGEST = 1 << 22
+T = TypeVar("T")
+
+# The numbers of the sum.
+_NUMBERS = struct.Struct("=QQQq")
+# The bytes of a slot of an all-gather, which begins with those of its content: of messages, and of errors and texts.
+_SLOT, _REPORT_SLOT = 256, 1 << 15
+_SIZE = struct.Struct("=q")
+# The bytes of a message between two processes at most, which Open MPI sends to one of the same host in one step (up to
+# 4,000 bytes, measured), and of one with a small message or none; it begins with the bytes of the block.
+_LONG, _SHORT = 3968, 256
+_ROOM = _LONG - _SIZE.size
+_TAG_OF_FIRST, _TAG_OF_BLOCKS, _TAG_OF_ARRAYS, _TAG_OF_NOTICES = 1, 2, 3, 4
+# The most bytes of one message or broadcast of MPI, as many as each process has memory for that it drops; and of the
+# result of one all-gather.
+_LARGEST, _GATHERED = 1 << 22, 1 << 30
 # Seconds after which a process reports for whom it waits; then again each time the wait has doubled.
 _REPORT_S = 30.0
 # A process that waits polls: at first so many times at once, for 10 to 20 us; then it lets other processes run in
 # between; and where others may take long to arrive it sleeps, for a small part of the time waited.  A sleep takes 60 us
 # at least.
 _SPINS, _YIELD_S, _SLEEP_SHARE, _SLEEP_S = 100, 2e-3, 0.05, 1e-3
+# A process sends notices so long before it reports, or looks who makes progress, and receives those of others in such
+# intervals.
+_NOTICE_S, _LOOK_S = 0.5, 0.1
 
 
 class MpiCommunicator(Communicator):
@@ -72,18 +82,33 @@ class MpiCommunicator(Communicator):
         self.rank, self.size, self.grids = channel.rank, channel.size, channel.grids
         self.traffic = Traffic() if traffic is None else traffic
 
+    def _sum(self, count: int) -> int:
+        return self._channel.sum(count)
+
+    def _allgather_array(self, array: NDArray[Any]) -> NDArray[Any]:
+        return self._channel.allgather_array(array)
+
     def _allgather(self, message: Any) -> list[Any]:
-        mine = None if message is None else pack(message)
-        found = self._channel.collective("allgather", [mine] * self.size)
+        found = self._channel.allgather(None if message is None else pack(message, whole=True).block)
         found[self.rank] = message
         return found
 
-    def _alltoall(self, messages: Sequence[Any]) -> list[Any]:
-        away = [
-            None if message is None or rank == self.rank else pack(message) for rank, message in enumerate(messages)
-        ]
-        found = self._channel.collective("alltoall", away)
-        found[self.rank] = messages[self.rank]
+    def _bcast(self, message: Any, root: int) -> Any:
+        mine = None if message is None or self.rank != root else pack(message, whole=True).block
+        found = self._channel.bcast(mine, root)
+        return message if self.rank == root else found
+
+    def _exchange(self, messages: Mapping[int, Any], sources: Collection[int] | None) -> dict[int, Any]:
+        packed: dict[int, Packed] = {}  # a message to several is packed once
+        away: dict[int, Packed | None] = {}
+        for rank, message in messages.items():
+            if rank != self.rank:
+                away[rank] = None if message is None else packed.get(id(message))
+                if message is not None and away[rank] is None:
+                    away[rank] = packed[id(message)] = pack(message)
+        found = self._channel.exchange(away, sources)
+        if messages.get(self.rank) is not None:
+            found[self.rank] = messages[self.rank]
         return found
 
     def _report(self, error: Any) -> Callable[[], list[Any]]:
@@ -110,8 +135,29 @@ class MpiCommunicator(Communicator):
         process.end_all(1)
 
 
+class _Link:
+    """The first message to and from another process: buffers, and requests that MPI prepares once."""
+
+    def __init__(self, comm: Any, rank: int) -> None:
+        self.outgoing, self.incoming = memoryview(bytearray(_LONG)), memoryview(bytearray(_LONG))
+        self.short, self.long = (
+            comm.Send_init(self.outgoing[:length], rank, _TAG_OF_FIRST) for length in (_SHORT, _LONG)
+        )
+        self.receipt = comm.Recv_init(self.incoming, rank, _TAG_OF_FIRST)
+
+    def written(self, message: Packed | None) -> Any:
+        """Write the first message; return the request that sends it."""
+        size = 0 if message is None else len(message.block)
+        _SIZE.pack_into(self.outgoing, 0, size)
+        end = _SIZE.size
+        if message is not None and size <= _ROOM:
+            end += size
+            self.outgoing[_SIZE.size : end] = message.block
+        return self.short if end <= _SHORT else self.long
+
+
 class _Channel:
-    """Buffers and requests of the headers between the processes of an MPI communicator, and the number of calls."""
+    """The collectives of an MPI communicator, and their number."""
 
     def __init__(self, comm: Any) -> None:
         self.comm, self.rank, self.size = comm, int(comm.Get_rank()), int(comm.Get_size())
@@ -122,58 +168,105 @@ class _Channel:
         self.others = [rank for rank in range(self.size) if rank != self.rank]
         # Where the processes reply whether they make progress.
         self.addresses: list[heartbeat.Address | None] = [None] * self.size
-        # A header of each other process, as bytes; the requests that send the short ones, the long ones, and receive.
-        self.outgoing = [memoryview(bytearray(_HEADER)) for _ in range(self.size)]
-        self.incoming = [memoryview(bytearray(_HEADER)) for _ in range(self.size)]
-        self.short, self.long = (
-            [comm.Send_init(self.outgoing[rank][:length], rank, _TAG_OF_HEADERS) for rank in range(self.size)]
-            for length in (_SHORT, _HEADER)
-        )
-        self.receipts = [comm.Recv_init(self.incoming[rank], rank, _TAG_OF_HEADERS) for rank in self.others]
         self._spare = _spare() if self.others else memoryview(b"")
+        # The numbers of the sum, of this process and of all, as bytes and as arrays of the same memory.
+        self._numbers, self._sums = bytearray(_NUMBERS.size), bytearray(_NUMBERS.size)
+        self._arrays = np.frombuffer(self._numbers, np.uint64), np.frombuffer(self._sums, np.uint64)
+        self._links: dict[int, _Link] = {}
+        # Of the notices: the last collective in which each other process has waited for long, the collective of which
+        # this one has sent notices, to whom, and the requests that send them.
+        self._latest = dict.fromkeys(self.others, 0)
+        self._noticed: tuple[int, set[int]] = 0, set()
+        self._notices: list[Any] = []
 
     def exchange_addresses(self) -> _Channel:
         """Let each process find out whether those that it waits for make progress.  Collective."""
         if self.others:
-            mine = pack(heartbeat.address())
-            self.addresses = self.collective("allgather", [mine] * self.size)
+            self.addresses = self.allgather(pack(heartbeat.address(), whole=True).block)
         return self
 
-    def collective(self, kind: str, messages: Sequence[Packed | None]) -> list[Any]:
-        """Send message k to process k; return what they have sent, None where that was nothing."""
-        if self.broken is not None:
-            raise InvalidValue(f"a collective cannot follow one that has failed: {self.broken}")
-        self.number += 1
-        call = call_ids.operation(), kind, self.number
-        try:
-            arrived = self._collective(call, messages)
-        except (Failed, OutOfMemory):
-            raise  # no message is on its way
-        except BaseException as error:
-            self.broken = str(error) or type(error).__name__
-            raise
-        found: list[Any] = [None] * self.size
-        if arrived:
+    def sum(self, count: int) -> int:
+        """Return the sum of the counts."""
+        return self._collective("sum", lambda call, sent, total: total, count=count)
+
+    def allgather_array(self, array: NDArray[Any]) -> NDArray[Any]:
+        """Return the arrays of all processes, stacked by rank."""
+        array = np.ascontiguousarray(array)
+        whole = np.empty((self.size, *array.shape), array.dtype)
+
+        def gathered(call: Call, sent: int, total: int) -> NDArray[Any]:
+            if array.nbytes:
+                self._wait([self.comm.Iallgather(_bytes(array), _bytes(whole))], call)
+            return whole
+
+        return self._collective(f"allgather of {array.dtype.str} {array.shape}", gathered)
+
+    def allgather(self, block: bytes | None) -> list[Any]:
+        """Return what is in the blocks of the others, None where that is nothing."""
+
+        def gathered(call: Call, sent: int, total: int) -> list[Any]:
+            found: list[Any] = [None] * self.size
+            if not sent:
+                return found
+            mine = block or b""
+            request, slots = self._slots(mine, _SLOT)
+            self._wait([request], call)
+            sizes = slots[:, : _SIZE.size].view(np.int64)[:, 0]
+            large = np.where(sizes > _SLOT - _SIZE.size, sizes, 0)
+            blocks = self._large(mine, large, call) if large.any() else {}
+            for rank in np.flatnonzero(sizes).tolist():
+                if rank != self.rank:
+                    here = slots[rank, _SIZE.size : _SIZE.size + int(sizes[rank])]
+                    found[rank] = unpack(blocks[rank] if large[rank] else bytearray(here), [])
+            return found
+
+        return self._collective("allgather", gathered, sent=block is not None)
+
+    def bcast(self, block: bytes | None, root: int) -> Any:
+        """Return what is in the block of a process, which alone has one."""
+
+        def received(call: Call, sent: int, total: int) -> Any:
+            if not total:
+                return None
+            memory, failure = _memory(call, [total]) if block is None else ([block], None)
+            for part in self._parts_to_drop(total) if failure else _divided(memory[0]):
+                self._wait([self.comm.Ibcast(part, root)], call)
+            if failure:
+                raise failure
             with allocating(call[0], "cpu"):
-                for rank, block, arrays in arrived:
-                    found[rank] = unpack(block, arrays)
-        return found
+                return unpack(memory[0], []) if block is None else None
+
+        return self._collective(f"bcast of rank {root}", received, count=0 if block is None else len(block))
+
+    def exchange(self, messages: Mapping[int, Packed | None], sources: Collection[int] | None) -> dict[int, Any]:
+        """Send messages to other ranks; return those of others, without empty ones."""
+
+        def exchanged(call: Call, sent: int, total: int) -> dict[int, Any]:
+            if not sent:
+                return {}
+            if sources is not None:
+                return self._sparse(messages, [rank for rank in sources if rank != self.rank], call)
+            present = {rank: message for rank, message in messages.items() if message is not None}
+            to, by = bytearray(self.size), np.empty(self.size, np.uint8)
+            for rank in present:
+                to[rank] = 1
+            self._wait([self.comm.Ialltoall(np.frombuffer(to, np.uint8), by)], call)
+            return self._sparse(present, np.flatnonzero(by).tolist(), call)
+
+        kind = "exchange" if sources is None else "exchange with known ranks"
+        return self._collective(kind, exchanged, sent=sum(message is not None for message in messages.values()))
 
     def report(self, error: Any) -> Callable[[], list[Any]]:
-        """Send the header of an error; return a function that waits for the headers of the others."""
-        mine = pack(error)
+        """Send an error in place of what is called; return a function that waits for the errors of the others."""
         self.number += 1
-        requests = self._headers(_ERROR, [mine] * self.size)
-        sent: list[Any] = []
-        if len(mine.block) > _ROOM:
-            for rank in self.others:  # now: another process may wait for it before it reports to other groups
-                sent += self._sent(mine.block, rank, _TAG_OF_BLOCKS)
+        requests = [self._summed(0, failed=1)]
+        request, slots = self._slots(pack(error).block, _REPORT_SLOT)
+        requests.append(request)
 
         def wait() -> list[Any]:
             try:
                 self._wait(requests, _REPORT, sleep=True)
-                found = self._errors()
-                self._wait(sent, _REPORT)
+                found = _contents(slots)
                 found[self.rank] = error
                 return found
             except BaseException as failure:
@@ -182,121 +275,131 @@ class _Channel:
 
         return wait
 
-    def _errors(self) -> list[Any]:
-        """Return the errors of which headers have arrived, by rank; receive those that did not fit."""
-        found: list[Any] = [None] * self.size
-        pending: list[Any] = []
-        blocks = {}
-        for rank in self.others:
-            code, size = _NUMBERS.unpack_from(self.incoming[rank])
-            if code == _ERROR:
-                blocks[rank] = self._block(rank, size, pending)
-        self._wait(pending, _REPORT)
-        for rank, block in blocks.items():
-            found[rank] = unpack(block, [])
-        return found
+    def _collective(
+        self, kind: str, then: Callable[[Call, int, int], T], *, sent: int = 0, count: int = 0, operation: str = ""
+    ) -> T:
+        """Make the first step, and then the others with the sums of `sent` and `count`."""
+        if self.broken is not None:
+            raise InvalidValue(f"a collective cannot follow one that has failed: {self.broken}")
+        self.number += 1
+        try:
+            call = operation or call_ids.operation(), kind, self.number
+            code = _code(call[0], kind)
+            self._wait([self._summed(code, sent=sent, count=count)], call, sleep=True)
+            codes, failed, sent, total = _NUMBERS.unpack(self._sums)
+            if failed:
+                request, slots = self._slots(b"", _REPORT_SLOT)
+                self._wait([request], _REPORT)
+                raise Failed(_contents(slots))
+            if codes != code * self.size % _MODULUS:
+                self._mismatch(call)
+            return then(call, sent, total)
+        except (Failed, OutOfMemory):
+            raise  # no message is on its way
+        except BaseException as error:
+            self.broken = str(error) or type(error).__name__
+            raise
 
-    def _headers(self, code: int, messages: Sequence[Packed | None]) -> list[Any]:
-        """Begin to exchange headers; return the requests."""
-        requests = self.receipts.copy()
-        for rank in self.others:
-            message, header = messages[rank], self.outgoing[rank]
-            size = 0 if message is None else len(message.block)
-            _NUMBERS.pack_into(header, 0, code, size)
-            end = _NUMBERS.size
-            if message is not None and size <= _ROOM:
-                end += size
-                header[_NUMBERS.size : end] = message.block
-            requests.append((self.short if end <= _SHORT else self.long)[rank])
-        if requests:
-            type(requests[0]).Startall(requests)
-        return requests
+    def _summed(self, code: int, *, failed: int = 0, sent: int = 0, count: int = 0) -> Any:
+        """Begin the first step; return the request."""
+        _NUMBERS.pack_into(self._numbers, 0, code, failed, sent, count)
+        return self.comm.Iallreduce(*self._arrays)
 
-    def _block(self, rank: int, size: int, pending: list[Any]) -> bytearray | Bytes:
-        """Return the block of a process: what is in its header, or what the requests added to `pending` receive."""
-        if size <= _ROOM:
-            return bytearray(self.incoming[rank][_NUMBERS.size : _NUMBERS.size + size])
-        block = _empty(size)
-        pending += self._received(block, rank, _TAG_OF_BLOCKS)
-        return block
+    def _slots(self, content: bytes, size: int) -> tuple[Any, NDArray[np.uint8]]:
+        """Begin to gather a slot of each process; return the request, and the slots.
 
-    def _collective(self, call: Call, messages: Sequence[Packed | None]) -> list[tuple[int, Any, list[Bytes]]]:
-        """Send message k to process k; return the rank, the block and the large arrays of each that has arrived.
-
-        OutOfMemory where there is no memory for them; then they have been received and are lost.
+        A slot begins with the bytes of the content, which is in it if it fits.
         """
-        code = _code(call)
-        self._wait(self._headers(code, messages), call, sleep=True)
-        arrived: list[tuple[int, int]] = []
-        alike = True
-        for rank in self.others:
-            other, size = _NUMBERS.unpack_from(self.incoming[rank])
-            if other != code:
-                alike = False
-                if other == _ERROR:
-                    raise Failed(self._errors())
-            if size:
-                arrived.append((rank, size))
-        if not alike:
-            self._mismatch(call)
-        pending: list[Any] = []
-        for rank in self.others:
-            message = messages[rank]
-            if message is not None and (message.arrays or len(message.block) > _ROOM):
+        mine, slots = bytearray(size), np.empty((self.size, size), np.uint8)
+        _SIZE.pack_into(mine, 0, len(content))
+        if len(content) <= size - _SIZE.size:
+            mine[_SIZE.size : _SIZE.size + len(content)] = content
+        return self.comm.Iallgather(np.frombuffer(mine, np.uint8), slots), slots
+
+    def _large(self, mine: bytes, sizes: NDArray[np.int64], call: Call) -> dict[int, Any]:
+        """Return the blocks of all processes of these sizes, gathered in rounds of bounded size."""
+        step, total = _GATHERED // self.size // ALIGNED * ALIGNED, int(sizes.sum())
+        rounds = [np.clip(sizes - begin, 0, step) for begin in range(0, int(sizes.max()), step)]
+        arrived, failure = _memory(call, [int(counts.sum()) for counts in rounds])
+        if total > _LARGEST:  # too much to be dropped
+            if failure:
+                raise failure
+            self.sum(0)
+        content, parts = np.frombuffer(mine, np.uint8), dict[int, list[Any]]()
+        for number, counts in enumerate(rounds):
+            ends = np.cumsum(counts)
+            whole = np.frombuffer(self._spare, np.uint8)[: ends[-1]] if failure else arrived[number]
+            sent = content[number * step : number * step + int(counts[self.rank])]
+            places = counts.tolist(), (ends - counts).tolist()
+            self._wait([self.comm.Iallgatherv(sent, [whole, places])], call)
+            for rank in np.flatnonzero(counts).tolist():
+                parts.setdefault(rank, []).append(whole[ends[rank] - counts[rank] : ends[rank]])
+        if failure:
+            raise failure
+        with allocating(call[0], "cpu"):
+            return {rank: each[0] if len(each) == 1 else np.concatenate(each) for rank, each in parts.items()}
+
+    def _sparse(self, messages: Mapping[int, Packed | None], sources: Sequence[int], call: Call) -> dict[int, Any]:
+        """Send messages to some ranks, and return those of the sources."""
+        for rank in messages.keys() | sources:
+            if rank not in self._links:
+                self._links[rank] = _Link(self.comm, rank)
+        receipts = [self._links[rank].receipt for rank in sources]
+        pending = [self._links[rank].written(message) for rank, message in messages.items()]
+        if receipts or pending:
+            type((receipts or pending)[0]).Startall(receipts + pending)
+        for rank, message in messages.items():
+            if message is not None:
                 if len(message.block) > _ROOM:
                     pending += self._sent(message.block, rank, _TAG_OF_BLOCKS)
                 for array in message.arrays:
                     pending += self._sent(array, rank, _TAG_OF_ARRAYS)
-        if not (arrived or pending):
-            return []
-        failure: OutOfMemory | None = None
-        expected: list[Any] = []
-        blocks: dict[int, Any] = {rank: self._block(rank, size, expected) for rank, size in arrived if size <= _ROOM}
-        sizes = {rank: large_sizes(block) for rank, block in blocks.items()}
-        if len(blocks) == len(arrived) and not any(sizes.values()):  # nothing follows the headers
-            self._wait(pending, call)
-            return [(rank, block, []) for rank, block in blocks.items()]
-        try:
-            with allocating(call[0], "cpu"):
-                require(call[0], "cpu", sum(size for rank, size in arrived if rank not in blocks))
-                for rank, size in arrived:
-                    if rank not in blocks:
-                        blocks[rank] = self._block(rank, size, expected)
-        except OutOfMemory as error:
-            failure = error
-        self._wait(expected, call)
-        sizes = {rank: large_sizes(block) for rank, block in blocks.items()}
-        sizes |= {rank: self._drop(rank, size, _TAG_OF_BLOCKS, call) for rank, size in arrived if rank not in blocks}
-        large: dict[int, list[Bytes]] = {}
-        if failure is None:
-            try:
-                with allocating(call[0], "cpu"):
-                    require(call[0], "cpu", sum(map(sum, sizes.values())))
-                    large = {rank: [_empty(size) for size in each] for rank, each in sizes.items()}
-            except OutOfMemory as error:
-                failure = error
-        for rank, arrays in large.items():
-            for array in arrays:
-                pending += self._received(array, rank, _TAG_OF_ARRAYS)
-        if failure is not None:
-            blocks.clear()
-            for rank, each in sizes.items():
-                for size in each:
-                    self._drop(rank, size, _TAG_OF_ARRAYS, call)
+        self._wait(receipts, call)
+        blocks, left = dict[int, Any](), dict[int, int]()
+        for rank in sources:
+            first = self._links[rank].incoming
+            (size,) = _SIZE.unpack_from(first)
+            if size > _ROOM:
+                left[rank] = size
+            elif size:
+                blocks[rank] = bytearray(first[_SIZE.size : _SIZE.size + size])
+        made, failure = _memory(call, list(left.values())) if left else ([], None)
+        blocks.update(zip(left, made, strict=False))  # none are made in a failure
+        sizes = {rank: self._drop(rank, size, _TAG_OF_BLOCKS, call) for rank, size in left.items()} if failure else {}
+        self._wait([each for rank in left if made for each in self._received(blocks[rank], rank, _TAG_OF_BLOCKS)], call)
+        sizes |= {rank: large_sizes(block) for rank, block in blocks.items()}
+        large = dict[int, list[Bytes]]()
+        if any(sizes.values()):
+            if failure is None:
+                made, failure = _memory(call, [size for each in sizes.values() for size in each])
+                rest = iter(made)
+                large = {} if failure else {rank: [next(rest) for _ in each] for rank, each in sizes.items()}
+            for rank, arrays in large.items():
+                for array in arrays:
+                    pending += self._received(array, rank, _TAG_OF_ARRAYS)
+            if failure:
+                blocks.clear()
+                for rank, each in sizes.items():
+                    for size in each:
+                        self._drop(rank, size, _TAG_OF_ARRAYS, call)
         self._wait(pending, call)
-        if failure is not None:
+        if failure:
             raise failure
-        return [(rank, block, large[rank]) for rank, block in blocks.items()]
+        with allocating(call[0], "cpu"):
+            return {rank: unpack(blocks[rank], large.get(rank, ())) for rank in sources if rank in blocks}
 
     def _drop(self, rank: int, size: int, tag: int, call: Call) -> list[int]:
         """Receive what there is no memory for; return the bytes of the arrays that follow, if it was a block."""
         sizes: list[int] = []
-        for at in range(0, size, _LARGEST):
-            part = self._spare[: min(size - at, _LARGEST)]
+        for number, part in enumerate(self._parts_to_drop(size)):
             self._wait([self.comm.Irecv(part, rank, tag)], call)
-            if tag == _TAG_OF_BLOCKS and at == 0:
+            if tag == _TAG_OF_BLOCKS and number == 0:
                 sizes = large_sizes(part)
         return sizes
+
+    def _parts_to_drop(self, size: int) -> list[memoryview]:
+        """Return memory for bytes in parts, as `_divided` makes them; it is the same for each part."""
+        return [self._spare[: min(size - begin, _LARGEST)] for begin in range(0, size, _LARGEST)]
 
     def _sent(self, content: Any, rank: int, tag: int) -> list[Any]:
         return [self.comm.Isend(part, rank, tag) for part in _divided(content)]
@@ -316,19 +419,21 @@ class _Channel:
                 return
 
     def _wait_long(self, requests: Sequence[Any], call: Call | str, sleep: bool) -> None:
-        all_done = type(requests[0]).Testall
-        begin, report = time.perf_counter(), _REPORT_S
+        begin, report, look = time.perf_counter(), _REPORT_S, _LOOK_S
         while time.perf_counter() - begin < _YIELD_S:
-            if all_done(requests):
+            if all(request.Test() for request in requests):
                 return
             process.yield_processor()
         with heartbeat.Wait(self.addresses) as wait:
-            while not all_done(requests):
+            while not all(request.Test() for request in requests):
                 process.yield_processor()
                 waited = time.perf_counter() - begin
                 if sleep:
                     time.sleep(min(waited * _SLEEP_SHARE, _SLEEP_S))
                 limit = config.collective_timeout or float("inf")
+                if waited > look:
+                    self._notice(ask=waited > min(limit / heartbeat.REQUESTS, report) - _NOTICE_S)
+                    look = waited + _LOOK_S
                 idle = wait.idle_ranks(limit, lambda: self._missing() or self.others)
                 if idle:
                     raise CollectiveTimeout(
@@ -340,8 +445,27 @@ class _Channel:
                     print(f"semiring: {self._waits(waited, call)}", file=sys.stderr, flush=True)
 
     def _missing(self) -> list[int]:
-        """Return the ranks whose headers have not arrived."""
-        return [rank for rank, receipt in zip(self.others, self.receipts, strict=True) if not receipt.Test()]
+        """Return the ranks that have not been found to wait in this collective, or in a later one."""
+        return [rank for rank in self.others if self._latest[rank] < self.number]
+
+    def _notice(self, *, ask: bool) -> None:
+        """Receive notices of processes that wait, and reply to those in this collective.  ask: send one to all."""
+        if self._noticed[0] != self.number:
+            self._noticed = self.number, set()
+        noticed = self._noticed[1]
+        self._notices = [(request, content) for request, content in self._notices if not request.Test()]
+        for rank in self.others:
+            while self.comm.Iprobe(rank, _TAG_OF_NOTICES):
+                content = bytearray(_SIZE.size)
+                request = self.comm.Irecv(content, rank, _TAG_OF_NOTICES)
+                while not request.Test():
+                    process.yield_processor()
+                (number,) = _SIZE.unpack(content)
+                self._latest[rank] = max(self._latest[rank], number)
+            if (ask or self._latest[rank] == self.number) and rank not in noticed:
+                noticed.add(rank)
+                content = bytearray(_SIZE.pack(self.number))
+                self._notices.append((self.comm.Isend(content, rank, _TAG_OF_NOTICES), content))
 
     def _waits(self, waited: float, call: Call | str) -> str:
         missing = self._missing()
@@ -350,23 +474,24 @@ class _Channel:
 
     def _mismatch(self, call: Call) -> NoReturn:
         """Exchange what each process calls, and raise the same error on all."""
-        mine = (call[0] if call[0] == _END else f"called {_located(call)}").encode()[:_ROOM]
-        requests = self._headers(_MISMATCH, [Packed(mine, [])] * self.size)
-        self._wait(requests, call, sleep=True)
-        called = [mine] * self.size
-        for rank in self.others:
-            _, size = _NUMBERS.unpack_from(self.incoming[rank])
-            called[rank] = bytes(self._block(rank, size, []))
-        shown = "; ".join(f"rank {rank} {what.decode(errors='replace')}" for rank, what in enumerate(called[:8]))
-        raise InvalidValue(f"every rank must make the same calls in the same order: {shown}")
+        mine = call[0] if call[0] == _END else f"called {_located(call)}"
+        request, slots = self._slots(pack(mine[:_LONGEST_TEXT]).block, _REPORT_SLOT)
+        self._wait([request], call)
+        calls: dict[str, list[int]] = {}
+        for rank, text in enumerate(_contents(slots)):
+            calls.setdefault(text, []).append(rank)
+        shown = [
+            f"rank {ranks[0]}{f' (and {len(ranks) - 1} more)' if len(ranks) > 1 else ''} {text}"
+            for text, ranks in calls.items()
+        ]
+        raise InvalidValue(f"every rank must make the same calls in the same order: {'; '.join(shown[:8])}")
 
     def end(self) -> None:
         """Wait until all processes have ended their programs: one that calls a collective instead raises an error."""
         if self.broken is not None:
             return
-        self.number += 1
         try:
-            self._collective((_END, "", self.number), [None] * self.size)
+            self._collective("", lambda call, sent, total: None, operation=_END)
         except InvalidValue as error:  # the others have raised and report it
             self.broken = str(error)
             process.end_all(1, after_others=True)
@@ -385,21 +510,31 @@ class _Channel:
 
 _END = "has ended its program"
 _REPORT = "the report of an error"
+_MODULUS = 1 << 64
+# Characters of the text of a call.
+_LONGEST_TEXT = 4000
 
 # What is called: the operation, the kind of collective, and its number.
 Call = tuple[str, str, int]
 
 
 @functools.lru_cache(maxsize=4096)
-def _checksum(operation: str, kind: str) -> int:
-    """Return 32 bits that are the same on all processes."""
-    return zlib.crc32(f"{operation} {kind}".encode())
+def _code(operation: str, kind: str) -> int:
+    """Return 64 bits that stand for a call, the same on all processes."""
+    return int.from_bytes(hashlib.blake2b(f"{operation} {kind}".encode(), digest_size=8).digest(), "little")
 
 
-def _code(call: Call) -> int:
-    """Return the number that stands for a call in a header."""
-    operation, kind, number = call
-    return (number & 0x7FFFFFFF) << 32 | _checksum(operation, kind)
+def _contents(slots: NDArray[np.uint8]) -> list[Any]:
+    """Return what is in the slots of all processes, None where that is nothing."""
+    sizes = slots[:, : _SIZE.size].view(np.int64)[:, 0].tolist()
+    return [
+        unpack(bytearray(slot[_SIZE.size : _SIZE.size + size]), []) if size else None
+        for slot, size in zip(slots, sizes, strict=True)
+    ]
+
+
+def _bytes(array: NDArray[Any]) -> NDArray[np.uint8]:
+    return array.reshape(-1).view(np.uint8)
 
 
 def _ranks(ranks: Sequence[int]) -> str:
@@ -428,6 +563,16 @@ def _spare() -> memoryview:
 def _empty(size: int) -> Bytes:
     """Return memory for what another process sends."""
     return np.empty(size, np.uint8)
+
+
+def _memory(call: Call, sizes: Sequence[int]) -> tuple[list[Bytes], OutOfMemory | None]:
+    """Return memory for what other processes send, or none and the error if there is not enough."""
+    try:
+        with allocating(call[0], "cpu"):
+            require(call[0], "cpu", sum(sizes))
+            return [_empty(size) for size in sizes], None
+    except OutOfMemory as error:
+        return [], error
 
 
 def _divided(content: Any) -> list[memoryview]:

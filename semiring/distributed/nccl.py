@@ -5,10 +5,10 @@ communicator (of MPI); the arrays follow in one group of NCCL calls on the curre
 kernels that read a received array are queued behind its arrival.
 
 A stream waits for its peers without an end, so no process queues a transfer before all of them have the memory for what
-they receive: they agree on that by a collective of the inner communicator.  Where a transfer cannot be completed all
-the same, because the inner communicator has failed or NCCL itself, ``ncclCommAbort`` ends what is queued.
+they receive: they agree on that by a sum of the inner communicator.  Where a transfer cannot be completed all the same,
+because the inner communicator has failed or NCCL itself, ``ncclCommAbort`` ends what is queued.
 
-`alltoall` is a group of ``ncclSend`` and ``ncclRecv``.  `allgather` is the same within a host, where that takes less
+`exchange` is a group of ``ncclSend`` and ``ncclRecv``.  `allgather` is the same within a host, where that takes less
 time; between hosts it is ``ncclAllGather`` or a group of ``ncclBroadcast``, whose rings send an array to each host once
 and not to each of its GPUs.  Sums are not computed by ``ncclReduceScatter`` or ``ncclAllReduce``: they add in an order
 that depends on the topology, and a grid adds floats in the order of the ranks.
@@ -26,9 +26,11 @@ import functools
 import importlib
 import os
 import platform
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
+
+from numpy.typing import NDArray
 
 from ..memory.allocation import allocating
 from ..memory.arrays import Array, address_of, array_module
@@ -128,6 +130,12 @@ class NcclCommunicator(Communicator):
         self._group: Any = None
         self._transfers = Transfers() if transfers is None else transfers
 
+    def _sum(self, count: int) -> int:
+        return self.inner._sum(count)
+
+    def _allgather_array(self, array: NDArray[Any]) -> NDArray[Any]:
+        return self.inner._allgather_array(array)
+
     def _allgather(self, message: Any) -> list[Any]:
         with self._transfers.aborted_on_error(lambda: self.inner.broken):
             mine, own = serialize(message, self._library.arrays)
@@ -140,31 +148,36 @@ class NcclCommunicator(Communicator):
                 arrays: Sequence[Sequence[Array]] = (
                     self._allocate(found) if whole is None else list(zip(*whole, strict=True))
                 )
-            self._agree()
+            self._agree(True)
         if whole is not None:
             self._gather(own, whole)
         elif self.between_hosts:
             self._broadcast([own if rank == self.rank else each for rank, each in enumerate(arrays)])
         else:
-            self._send([own] * self.size, arrays)
+            others = [rank for rank in range(self.size) if rank != self.rank]
+            self._send(dict.fromkeys(others, own), {rank: arrays[rank] for rank in others})
         return self._messages(found, arrays, message)
 
-    def _alltoall(self, messages: Sequence[Any]) -> list[Any]:
+    def _exchange(self, messages: Mapping[int, Any], sources: Collection[int] | None) -> dict[int, Any]:
         with self._transfers.aborted_on_error(lambda: self.inner.broken):
             module = self._library.arrays
-            parts = [serialize(None if rank == self.rank else each, module) for rank, each in enumerate(messages)]
-            sends = any(arrays for _, arrays in parts)
-            # In a tuple if this process sends an array to any other, so that all make the same collectives.
-            received = self.inner._alltoall([(mine,) if sends else mine for mine, _ in parts])
-            found: list[Serialized | None] = [each[0] if type(each) is tuple else each for each in received]
-            if not any(type(each) is tuple for each in received):
-                return self._messages(found, [[]] * self.size, messages[self.rank])
+            away = {rank: id(message) for rank, message in messages.items() if rank != self.rank}
+            distinct = {id(message): message for rank, message in messages.items() if rank != self.rank}
+            parts = {key: serialize(message, module) for key, message in distinct.items()}
+            found: dict[int, Serialized] = self.inner._exchange(
+                {rank: parts[key][0] for rank, key in away.items()}, sources
+            )
             with allocating(operation(), "cuda"):
-                contiguous = {id(array): module.ascontiguousarray(array) for _, arrays in parts for array in arrays}
-                arrays = self._allocate(found)
-            self._agree()
-        self._send([[contiguous[id(array)] for array in each] for _, each in parts], arrays)
-        return self._messages(found, arrays, messages[self.rank])
+                contiguous = {key: [module.ascontiguousarray(each) for each in own] for key, (_, own) in parts.items()}
+                arrays = {rank: each.allocate(module) for rank, each in found.items()}
+            sent = {rank: contiguous[key] for rank, key in away.items()}
+            # A process has the sizes of its own messages alone, so it takes a collective to decide whether all agree.
+            self._agree(any(sent.values()) or any(arrays.values()))
+        self._send(sent, arrays)
+        made = {rank: deserialize(each, arrays[rank]) for rank, each in found.items()}
+        if messages.get(self.rank) is not None:
+            made[self.rank] = messages[self.rank]
+        return made
 
     def _report(self, error: Any) -> Callable[[], list[Any]]:
         return self.inner._report(error)
@@ -182,15 +195,16 @@ class NcclCommunicator(Communicator):
         """End all processes, with a message on standard error."""
         self.inner.abort(message)
 
-    def _agree(self) -> None:
-        """Return once all processes have memory for what they receive, and NCCL has connected them.  Collective."""
-        if self._group is not None:
-            self.inner._allgather(None)
-            return
-        identity = self._library.nccl.get_unique_id() if self.rank == 0 else None
-        identity = self.inner._allgather(identity)[0]
-        self._group = self._library.nccl.NcclCommunicator(self.size, identity, self.rank)
-        self._transfers.groups.append(self._group)
+    def _agree(self, transfers: bool) -> None:
+        """Return once all processes have memory for what they receive, and NCCL has connected them.  Collective.
+
+        transfers: whether this process sends or receives arrays; they are connected once any does.
+        """
+        if self.inner._sum(transfers) and self._group is None:
+            identity = self._library.nccl.get_unique_id() if self.rank == 0 else None
+            identity = self.inner._allgather(identity)[0]
+            self._group = self._library.nccl.NcclCommunicator(self.size, identity, self.rank)
+            self._transfers.groups.append(self._group)
 
     def _allocate(self, found: Sequence[Serialized | None]) -> list[list[Array]]:
         """Return new arrays for those found, by rank."""
@@ -205,14 +219,15 @@ class NcclCommunicator(Communicator):
             return None
         return [self._library.arrays.empty((self.size, *array.shape), array.dtype) for array in own]
 
-    def _send(self, sent: Sequence[Sequence[Array]], arrays: Sequence[Sequence[Array]]) -> None:
-        """Queue sends of the arrays for each other process, and receives of those of the others."""
+    def _send(self, sent: Mapping[int, Sequence[Array]], arrays: Mapping[int, Sequence[Array]]) -> None:
+        """Queue sends of the arrays for other ranks, and receives of those of others, by rank."""
+        if not (any(sent.values()) or any(arrays.values())):
+            return
         group, uint8 = self._group, self._library.nccl.NCCL_UINT8
         self._queue(
             functools.partial(call, address_of(array), array.nbytes, uint8, rank)
             for call, messages in ((group.send, sent), (group.recv, arrays))
-            for rank, each in enumerate(messages)
-            if rank != self.rank
+            for rank, each in messages.items()
             for array in each
             if array.nbytes
         )

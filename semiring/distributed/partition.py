@@ -7,7 +7,7 @@ operators that read positions; `restrict` is its inverse.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast, overload
 
 import numpy as np
@@ -196,27 +196,33 @@ def allgather_segments(grid: Grid, u: Any, segments: Callable[..., range]) -> Ve
     return concatenate_received(grid, u, segments(grid), found)
 
 
-def exchange_segments(grid: Grid, *given: tuple[VectorStore | None, Callable[..., range]]) -> list[list[Sent | None]]:
+def exchange_segments(
+    grid: Grid, *given: tuple[VectorStore | None, Callable[..., range]]
+) -> list[dict[int, Sent | None]]:
     """Send segments of vectors, each to the other processes whose `segments` include this one.  One collective.
 
-    Returns for each vector what every process has sent of it; a vector that is None is not sent by this process.
+    Returns for each vector what other processes have sent of it, by rank; one that is None is not sent by this process.
     """
-    messages: list[Any] = [None] * grid.size
+    messages: dict[int, Any] = {}
+    sources: set[int] = set()
     for k, (segment, segments) in enumerate(given):
         to = [rank for rank in readers(grid, segments) if rank != grid.rank]
         sent = encoded(segment, grid.comm) if segment is not None and to else None
-        if sent is not None:
-            for rank in to:
-                messages[rank] = messages[rank] or [None] * len(given)
-                messages[rank][k] = sent
-    found = grid.comm.alltoall(messages)
-    return [[None if message is None else message[k] for message in found] for k in range(len(given))]
+        for rank in to:
+            message = messages.setdefault(rank, None)
+            if sent is not None:
+                messages[rank] = message = message or [None] * len(given)
+                message[k] = sent
+        sources.update(segments(grid))
+    found = grid.comm.exchange(messages, sources - {grid.rank})
+    return [{rank: message[k] for rank, message in found.items()} for k in range(len(given))]
 
 
-def concatenate_received(grid: Grid, u: Any, ranks: range, found: Sequence[Sent | None]) -> VectorStore:
+def concatenate_received(grid: Grid, u: Any, ranks: range, found: Mapping[int, Sent | None]) -> VectorStore:
     """Return the segments of some processes as one vector, of what each of them has sent."""
     segments = [
-        local(u) if rank == grid.rank else decode_segment(grid, found[rank], u.size, u.dtype, rank) for rank in ranks
+        local(u) if rank == grid.rank else decode_segment(grid, found.get(rank), u.size, u.dtype, rank)
+        for rank in ranks
     ]
     return concatenate(segments, grid.engine, grid.local)
 
@@ -241,22 +247,29 @@ def col_segments(grid: Grid, rank: int | None = None) -> range:
 
 def readers(grid: Grid, segments: Callable[..., range]) -> range:
     """Return the ranks of which `row_segments`, or `col_segments`, include that of this process."""
-    if segments is row_segments:
-        return row_segments(grid)
-    assert segments is col_segments
-    return range(grid.rank // grid.shape[0], grid.size, grid.shape[1])
+    if segments is col_segments:
+        return range(grid.rank // grid.shape[0], grid.size, grid.shape[1])
+    return segments(grid)
 
 
-def reduce_scatter(grid: Grid, t: VectorStore, ranks: range, size: int, monoid: TypedMonoid) -> PartVector:
-    """Return the sums, by a monoid, of vectors over the segments of `ranks`, one of each process.  Collective.
+def all_segments(grid: Grid, rank: int | None = None) -> range:
+    """Return all ranks."""
+    return range(grid.size)
+
+
+def reduce_scatter(
+    grid: Grid, t: VectorStore, segments: Callable[..., range], size: int, monoid: TypedMonoid
+) -> PartVector:
+    """Return the sums, by a monoid, of vectors over the positions of `segments`, one of each process.  Collective.
 
     Values are combined in the order of the ranks, so that the result is the same in every run.
     """
+    ranks = segments(grid)
     if len(ranks) == 1:  # its own, on every process
         return vector(grid, size, t)
     begin = grid.segment(size, ranks.start)[0]
     own: VectorStore | None = None
-    messages: list[Sent | None] = [None] * grid.size
+    messages: dict[int, Sent | None] = {}
     for rank in ranks:
         first, last = grid.segment(size, rank)
         part = slice_vector(t, first - begin, last - begin, grid.engine)
@@ -264,13 +277,13 @@ def reduce_scatter(grid: Grid, t: VectorStore, ranks: range, size: int, monoid: 
             own = part
         else:
             messages[rank] = encoded(part, grid.comm)
-    found = grid.comm.alltoall(messages)
-    terms = [None if sent is None else decode_segment(grid, sent, size, t.dtype, grid.rank) for sent in found]
-    terms[grid.rank] = own
-    present = [term for term in terms if term is not None]
-    if not present:
+    found = grid.comm.exchange(messages, [rank for rank in readers(grid, segments) if rank != grid.rank])
+    terms = {rank: decode_segment(grid, sent, size, t.dtype, grid.rank) for rank, sent in found.items()}
+    if own is not None:
+        terms[grid.rank] = own
+    if not terms:
         return vector(grid, size, decode_segment(grid, None, size, t.dtype, grid.rank))
-    return vector(grid, size, functools.reduce(lambda a, b: union(a, b, monoid), present))
+    return vector(grid, size, functools.reduce(lambda a, b: union(a, b, monoid), [terms[k] for k in sorted(terms)]))
 
 
 def union(a: Any, b: Any, monoid: TypedMonoid) -> Any:

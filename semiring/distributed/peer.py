@@ -37,10 +37,11 @@ from __future__ import annotations
 
 import atexit
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..memory.allocation import allocating, free_unpooled, unpooled
 from ..memory.arrays import Array, address_of, array_module, to_host
@@ -89,13 +90,13 @@ class PeerCommunicator(Communicator):
         library, runtime = self._library, self._library.runtime
         self._outgoing = Outgoing(library, self._others)
         self._incoming = {rank: Incoming(library) for rank in self._others}
-        handles: list[Any] = [None] * self.size
-        for rank, each in self._incoming.items():
-            handles[rank] = [runtime.ipcGetEventHandle(event) for event in (*self._outgoing.ready, *each.read)]
-        for rank, found in enumerate(self.inner._alltoall(handles)):
-            if found is not None:
-                opened = [int(runtime.ipcOpenEventHandle(handle)) for handle in found]
-                self._incoming[rank].ready, self._outgoing.read[rank] = opened[:2], opened[2:]
+        handles = {
+            rank: [runtime.ipcGetEventHandle(event) for event in (*self._outgoing.ready, *each.read)]
+            for rank, each in self._incoming.items()
+        }
+        for rank, found in self.inner._exchange(handles, self._others).items():
+            opened = [int(runtime.ipcOpenEventHandle(handle)) for handle in found]
+            self._incoming[rank].ready, self._outgoing.read[rank] = opened[:2], opened[2:]
 
     def _allgather(self, message: Any) -> list[Any]:
         mine, arrays = serialize(message, self._library.arrays)
@@ -107,18 +108,27 @@ class PeerCommunicator(Communicator):
 
         return self._call(dict.fromkeys(self._others, arrays) if arrays else {}, send, message)
 
-    def _alltoall(self, messages: Sequence[Any]) -> list[Any]:
-        distinct = {id(messages[rank]): messages[rank] for rank in self._others}
+    def _sum(self, count: int) -> int:
+        return self.inner._sum(count)
+
+    def _allgather_array(self, array: NDArray[Any]) -> NDArray[Any]:
+        return self.inner._allgather_array(array)
+
+    def _exchange(self, messages: Mapping[int, Any], sources: Collection[int] | None) -> dict[int, Any]:
+        distinct = {id(messages[rank]): messages[rank] for rank in messages if rank != self.rank}
         made = {key: serialize(message, self._library.arrays) for key, message in distinct.items()}
-        parts = {rank: made[id(messages[rank])] for rank in self._others}
+        parts = {rank: made[id(message)] for rank, message in messages.items() if rank != self.rank}
 
         def send(posted: dict[int, Posted]) -> list[Any]:
-            headers: list[Any] = [None] * self.size
-            for rank, (mine, _) in parts.items():
-                headers[rank] = _header(mine, posted.get(rank))
-            return self.inner._alltoall(headers)
+            # Any process may be sent the handle of a new arena, or the number of chunks, so there are no known sources.
+            headers = {rank: _header(parts.get(rank, (None,))[0], posted.get(rank)) for rank in parts.keys() | posted}
+            found = self.inner._exchange(headers, None)
+            return [found.get(rank) for rank in range(self.size)]
 
-        return self._call({rank: arrays for rank, (_, arrays) in parts.items() if arrays}, send, messages[self.rank])
+        found = self._call(
+            {rank: arrays for rank, (_, arrays) in parts.items() if arrays}, send, messages.get(self.rank)
+        )
+        return {rank: message for rank, message in enumerate(found) if message is not None}
 
     def _call(
         self, sent: dict[int, list[Array]], send: Callable[[dict[int, Posted]], list[Header | None]], own: Any
@@ -152,7 +162,7 @@ class PeerCommunicator(Communicator):
             if chunk:
                 if chunk < written:
                     self._outgoing.write(chunk)
-                self.inner._allgather(None)
+                self.inner._sum(0)
             for rank, each in posted.items():
                 if each.places:
                     self._incoming[rank].copy(each, chunk, messages[rank][1])

@@ -192,8 +192,8 @@ def _distributed(grid: Grid, found: Any) -> Any:
         (top, bottom), (left, right) = grid.rows(shape[0], rank), grid.cols(shape[1], rank)
         return extract_matrix(store, Index(shape[0], bottom - top, top), Index(shape[1], right - left, left)).into()
 
-    parts = grid.run_then_barrier(lambda: [None if store is None else part_of(rank) for rank in range(grid.size)])
-    part = grid.comm.alltoall(parts)[0].to(grid.local)
+    parts = grid.run_then_barrier(lambda: {} if store is None else {rank: part_of(rank) for rank in range(grid.size)})
+    part = grid.comm.exchange(parts, (0,) if grid.rank else ())[0].to(grid.local)
     if len(shape) == 1:
         return set_label_sets(Vector._new(vector(grid, shape[0], part, iso=iso)), labels)
     made: Matrix = Matrix._new(matrix(grid, shape, part, iso=iso))

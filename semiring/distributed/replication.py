@@ -26,7 +26,7 @@ from ..operators.types import TypedMonoid
 from ..ops.extract import extract_matrix
 from .grid import Grid
 from .matrix_messages import exchanged_blocks
-from .partition import local, matrix, reduce_scatter, union
+from .partition import all_segments, local, matrix, reduce_scatter, union
 from .process import local_rank
 from .scattering import allgather_store
 
@@ -112,7 +112,7 @@ def count_sent(a: CSR, count: float) -> None:
 def sum_and_partition(grid: Grid, store: Any, monoid: TypedMonoid) -> Any:
     """Return the parts of the sum of vectors or of matrices, of which each process has one as a whole.  Collective."""
     if not isinstance(store, CSR):
-        return reduce_scatter(grid, store, range(grid.size), store.size, monoid)
+        return reduce_scatter(grid, store, all_segments, store.size, monoid)
     blocks, at = list[CSR | None](), [(grid.rows(store.nrows, k), grid.cols(store.ncols, k)) for k in range(grid.size)]
     for (top, bottom), (left, right) in at:
         rows, cols = Index(store.nrows, bottom - top, top), Index(store.ncols, right - left, left)

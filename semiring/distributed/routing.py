@@ -56,7 +56,7 @@ def routed(grid: Grid, t: Triples, shape: tuple[int, int], dtype: Any, *, dup: A
     bounds_of_cols = xp.asarray(segment_bounds(shape[1], grid.size)[height:-1:height], dtype=np.int64)
     owner = xp.searchsorted(bounds_of_rows, t.rows, side="right") * width
     owner += xp.searchsorted(bounds_of_cols, t.cols, side="right")
-    found = [part for part in grid.comm.alltoall(_divided(grid, t, owner)) if part is not None]
+    found = [part for _, part in sorted(grid.comm.exchange(_divided(grid, t, owner)).items())]
     (top, bottom), (left, right) = grid.rows(shape[0]), grid.cols(shape[1])
     together = concatenate_triples(found, dtype, grid.local)
     moved = Triples(together.rows - top, together.cols - left, together.values, together.iso)
@@ -99,15 +99,40 @@ def group_by_owner(keys: Array, owner: Array, count: int, device: str) -> tuple[
     return order, to_host(ends).tolist()
 
 
-def _divided(grid: Grid, t: Triples, owner: Array) -> list[Triples | None]:
+def by_owner(positions: Array, size: int, grid: Grid) -> tuple[Array, dict[int, Array]]:
+    """Return a stable order of positions by the process that holds them, and the positions for each that holds any."""
+    xp = array_module(grid.local)
+    bounds = xp.asarray(segment_bounds(size, grid.size)[1:-1], dtype=np.int64)
+    owner = xp.searchsorted(bounds, positions, side="right")
+    order, ends = group_by_owner(positions, owner, grid.size, grid.local)
+    sorted_positions = positions[order]
+    bounds_of = enumerate(itertools.pairwise(ends))
+    return order, {rank: sorted_positions[low:high] for rank, (low, high) in bounds_of if low < high}
+
+
+def exchanged(grid: Grid, targets: dict[int, Array], *arrays: Array) -> list[Array]:
+    """Send to each process its target positions and as many elements of each array, which are in the order of the
+    processes; return what came, joined in the order of the ranks.  Collective.
+    """
+    messages: dict[int, Any] = {}
+    at = 0
+    for rank, target in targets.items():
+        messages[rank] = (target, *(array[at : at + target.size] for array in arrays))
+        at += target.size
+    found = [message for _, message in sorted(grid.comm.exchange(messages).items())]
+    xp = array_module(grid.local)
+    dtypes = (np.dtype(np.int64), *(array.dtype for array in arrays))
+    return [xp.concatenate([xp.zeros(0, dtype), *(part[k] for part in found)]) for k, dtype in enumerate(dtypes)]
+
+
+def _divided(grid: Grid, t: Triples, owner: Array) -> dict[int, Triples]:
     order, ends = group_by_owner(t.rows, owner, grid.size, grid.local)
     rows, cols, values = t.rows[order], t.cols[order], None if t.values is None else t.values[order]
-    return [
-        Triples(rows[low:high], cols[low:high], None if values is None else values[low:high], t.iso)
+    return {
+        rank: Triples(rows[low:high], cols[low:high], None if values is None else values[low:high], t.iso)
+        for rank, (low, high) in enumerate(itertools.pairwise(ends))
         if low < high
-        else None
-        for low, high in itertools.pairwise(ends)
-    ]
+    }
 
 
 def concatenate_triples(found: list[Triples], dtype: Any, device: str) -> Triples:

@@ -128,7 +128,9 @@ def allgather_store(store: Any, root: int | None = None) -> Any:
     def received(message: Any) -> list[Any]:
         if root is None:
             return grid.comm.allgather(message)
-        return grid.comm.alltoall([message if rank == root else None for rank in range(grid.size)])
+        others = [rank for rank in range(grid.size) if rank != root]
+        found = grid.comm.exchange({} if grid.rank == root else {root: message}, others if grid.rank == root else ())
+        return [found.get(rank) for rank in range(grid.size)]
 
     if not isinstance(store, CSR):
         found = received(encoded(part, grid.comm))

@@ -31,7 +31,7 @@ Bytes = NDArray[np.uint8]
 # Arrays of fewer bytes are copied into the block: that costs less than a message of their own.
 SMALL = 1 << 15
 # Arrays begin at multiples of this in the block, so that they are aligned for every type.
-_ALIGNED = 16
+ALIGNED = 16
 # The numbers at the beginning of a block with arrays: the bytes of the pickle, and the count of arrays.  The most
 # significant byte is the first, so it is 0; a pickle begins with another.
 _START = struct.Struct(">qq")
@@ -94,29 +94,37 @@ class Packed(NamedTuple):
     arrays: list[Bytes]
 
 
-def pack(message: Any) -> Packed:
+def pack(message: Any, *, whole: bool = False) -> Packed:
     """Return a message as bytes.  Large arrays are not copied: they must not change before they are sent.
+
+    whole: all arrays are in the block, whose bytes are a multiple of `ALIGNED`.
 
     The block is a pickle if there are no arrays.  Else it begins with numbers of 64 bits: the bytes of the pickle, the
     count of arrays, and the bytes of each array, negative where it is not in the block; the pickle and the small arrays
     follow.
     """
     if type(message) in _PLAIN:
-        return Packed(pickle.dumps(message, protocol=5), [])
+        return Packed(_padded([pickle.dumps(message, protocol=5)], whole), [])
     found: list[Bytes] = []
     cupy = sys.modules.get("cupy")
     pickled = pickle.dumps(_plain(message, _Buffers(found, None, None if cupy is None else cupy.ndarray)), protocol=5)
     if not found:
-        return Packed(pickled, [])
-    sizes = [array.size if array.size < SMALL else -array.size for array in found]
+        return Packed(_padded([pickled], whole), [])
+    sizes = [array.size if whole or array.size < SMALL else -array.size for array in found]
     parts: list[Any] = [_START.pack(len(pickled), len(sizes)), struct.pack(f">{len(sizes)}q", *sizes), pickled]
     at = _START.size + 8 * len(sizes) + len(pickled)
     for array, size in zip(found, sizes, strict=True):
         if size > 0:
-            padding = -at % _ALIGNED
+            padding = -at % ALIGNED
             parts += bytes(padding), array
             at += padding + size
-    return Packed(b"".join(parts), [array for array in found if array.size >= SMALL])
+    return Packed(_padded(parts, whole), [] if whole else [array for array in found if array.size >= SMALL])
+
+
+def _padded(parts: list[Any], whole: bool) -> bytes:
+    """Return the parts of a block one after another."""
+    block = b"".join(parts)
+    return block + bytes(-len(block) % ALIGNED) if whole and len(block) % ALIGNED else block
 
 
 def large_sizes(block: Any) -> list[int]:
@@ -141,7 +149,7 @@ def unpack(block: Any, large: Sequence[Any]) -> Any:
         if size < 0:
             buffers.append(next(rest))
         else:
-            at += -at % _ALIGNED if size else 0
+            at += -at % ALIGNED if size else 0
             buffers.append(view[at : at + size])
             at += size
     return _message(plain, _Buffers(buffers, None))

@@ -1,8 +1,13 @@
 """Messages between processes over TCP, where no launcher of MPI has started them.
 
 `Endpoint` has the few methods of mpi4py's communicators that `mpi` uses, with the same meaning: messages between two
-processes that match by group, tag and order, and requests that are tested.  Nothing runs between the tests: they
-write and read what the sockets take and have.
+processes that match by group, tag and order, collectives of such messages, and requests that are tested.  Nothing runs
+between the tests: they write and read what the sockets take and have.
+
+Small collectives are made in ceil(log2 p) rounds, in each of which a process sends one message and receives one.
+
+Source of the rounds: Bruck, Ho, Kipnis, Upfal, Weathersby, "Efficient Algorithms for All-to-All Communications in
+Multiport Message-Passing Systems", IEEE Transactions on Parallel and Distributed Systems 8(11), 1997.
 
 The processes meet at an address, where rank 0 listens: each sends its rank and the port at which it listens itself, and
 receives those of all; then every two processes have a connection.  What is sent is neither encrypted nor authenticated,
@@ -25,6 +30,8 @@ from collections import defaultdict, deque
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from ..exceptions import CollectiveTimeout, InvalidValue, NotSupported, SemiringError
 
 # What precedes a message: its group, its tag and its bytes.
@@ -33,8 +40,10 @@ _FRAME = struct.Struct("<QqQ")
 _HELLO = struct.Struct("<32sqq")
 # Seconds between attempts to connect, and for which a process that has connected may be silent.
 _RETRY_S, _SILENT_S = 0.05, 10.0
-# The tag of the messages of `Split`.
-_SPLIT = -1
+# The tags of the messages of collectives; those that are under way at the same time have different ones.
+_SUM, _GATHER, _GATHER_SIZES, _ALL_TO_ALL, _BCAST = range(-5, 0)
+# Seconds for which a collective goes on after a process of the group has ended: what it has sent may be on its way.
+_GRACE_S = 5.0
 # Ports for steps of Slurm: below those that systems give to connections, above those of services.
 _PORTS = range(20000, 30000)
 
@@ -70,10 +79,30 @@ class Request:
         for request in requests:
             request.start()
 
-    @staticmethod
-    def Testall(requests: Sequence[Request]) -> bool:
-        """Return whether all are done."""
-        return all(request.Test() for request in requests)
+
+class Rounds:
+    """A collective: each round begins when all requests of the one before are done."""
+
+    def __init__(self, endpoint: Endpoint, rounds: Iterator[Sequence[Request]]) -> None:
+        self._endpoint, self._rounds = endpoint, rounds
+        self._pending: Sequence[Request] = ()
+        self._until: float | None = None
+        self.Test()
+
+    def Test(self) -> bool:
+        """Return whether the collective is complete on this process."""
+        while all(request.Test() for request in self._pending):
+            following = next(self._rounds, None)
+            if following is None:
+                self._pending = ()
+                return True
+            self._pending = following
+        ended = self._endpoint.ended()
+        if ended is not None:  # a process that waits for others may never receive what follows from that one
+            self._until = self._until or time.monotonic() + _GRACE_S
+            if time.monotonic() > self._until:
+                raise SemiringError(ended)
+        return False
 
 
 class _Link:
@@ -114,6 +143,10 @@ class _Link:
             _put(request, early.popleft())
         else:
             self._posted[request.key].append(request)
+
+    def early(self, group: int, tag: int) -> bool:
+        """Return whether a message has arrived for which nothing waits."""
+        return bool(self._early.get((group, tag)))
 
     def write(self) -> None:
         """Write what the socket takes."""
@@ -217,6 +250,8 @@ class _Poll:
         self._selector = selectors.DefaultSelector()
         for link in links:
             self._selector.register(link.socket, selectors.EVENT_READ, link)
+        # Whether any process has ended.
+        self.ended = False
         # With the last group, or at the end of the process.
         weakref.finalize(self, _close, self._selector, [link.socket for link in links])
 
@@ -227,6 +262,7 @@ class _Poll:
             link = key.data
             link.read()
             if link.ended is not None:
+                self.ended = True
                 self._selector.unregister(link.socket)
                 self._links.remove(link)
 
@@ -250,6 +286,12 @@ class Endpoint:
     def progress(self) -> None:
         """Write and read what the sockets take and have."""
         self._poll.progress()
+
+    def ended(self) -> str | None:
+        """Return which process of the group has ended; None if all run."""
+        if not self._poll.ended:
+            return None
+        return next((link.ended for link in self._links if link is not None and link.ended is not None), None)
 
     def Get_rank(self) -> int:
         """Return the number of this process."""
@@ -279,17 +321,91 @@ class Endpoint:
         request.start()
         return request
 
+    def Iprobe(self, rank: int, tag: int) -> bool:
+        """Return whether a message of another process has arrived for which nothing waits."""
+        self.progress()
+        return bool(self.links[rank].early(self.group, tag))
+
+    def Iallreduce(self, array: Any, total: Any) -> Rounds:
+        """Begin to add up the arrays of all processes."""
+
+        def rounds() -> Iterator[Sequence[Request]]:
+            whole = np.empty((len(self._links), *array.shape), array.dtype)
+            yield from self._gathered(array, whole, _SUM)
+            whole.sum(axis=0, dtype=array.dtype, out=total)
+
+        return Rounds(self, rounds())
+
+    def Iallgather(self, array: Any, whole: Any) -> Rounds:
+        """Begin to gather the arrays of all processes, of one size."""
+        return Rounds(self, self._gathered(array, whole.reshape(len(self._links), -1), _GATHER))
+
+    def _gathered(self, array: Any, whole: Any, tag: int) -> Iterator[Sequence[Request]]:
+        """In round k a process has the arrays of 2^k ranks from its own on, and sends them to the rank 2^k before."""
+        size, distance = len(self._links), 1
+        found = np.empty_like(whole)  # from the own rank on
+        found[0] = array.reshape(whole.shape[1:])
+        while distance < size:
+            count = min(distance, size - distance)
+            yield (
+                self.Irecv(found[distance : distance + count], (self.rank + distance) % size, tag),
+                self.Isend(found[:count], (self.rank - distance) % size, tag),
+            )
+            distance *= 2
+        whole[:] = np.roll(found, self.rank, axis=0)
+
+    def Iallgatherv(self, array: Any, into: Any) -> Rounds:
+        """Begin to gather arrays of bytes of all processes, of any size; each is sent to all others."""
+        whole, (counts, places) = into
+        parts = [whole[place : place + count] for count, place in zip(counts, places, strict=True)]
+        parts[self.rank][:] = array
+        others = [rank for rank in range(len(parts)) if rank != self.rank]
+        received = [self.Irecv(parts[rank], rank, _GATHER_SIZES) for rank in others if counts[rank]]
+        return Rounds(
+            self, iter([received + [self.Isend(array, rank, _GATHER_SIZES) for rank in others if array.size]])
+        )
+
+    def Ialltoall(self, array: Any, found: Any) -> Rounds:
+        """Begin to send element k to process k."""
+
+        def rounds() -> Iterator[Sequence[Request]]:
+            size, distance = len(self._links), 1
+            # Element k goes k ranks on: in a round those with this bit in k.
+            moving = np.roll(array, -self.rank)
+            while distance < size:
+                chosen = (np.arange(size) & distance).astype(bool)
+                sent, arrived = moving[chosen], np.empty(int(chosen.sum()), moving.dtype)
+                yield (
+                    self.Irecv(arrived, (self.rank - distance) % size, _ALL_TO_ALL),
+                    self.Isend(sent, (self.rank + distance) % size, _ALL_TO_ALL),
+                )
+                moving[chosen] = arrived
+                distance *= 2
+            found[:] = np.roll(moving[::-1], self.rank + 1)
+
+        return Rounds(self, rounds())
+
+    def Ibcast(self, content: Any, root: int) -> Rounds:
+        """Begin to send bytes of process `root` to all, along a binomial tree."""
+
+        def rounds() -> Iterator[Sequence[Request]]:
+            size = len(self._links)
+            own = (self.rank - root) % size
+            above = 1 << (size - 1).bit_length() if own == 0 else own & -own
+            if own:
+                yield [self.Irecv(content, (own - above + root) % size, _BCAST)]
+            below = [own + (1 << k) for k in reversed(range(above.bit_length() - 1)) if own + (1 << k) < size]
+            yield [self.Isend(content, (rank + root) % size, _BCAST) for rank in below]
+
+        return Rounds(self, rounds())
+
     def Split(self, color: int, key: int) -> Endpoint:
         """Return the group of the processes that gave this color, ordered by key.  Collective."""
-        mine = struct.pack("<qq", color, key)
-        given = [bytearray(mine) for _ in self._links]
-        others = [rank for rank in range(len(self._links)) if rank != self.rank]
-        requests = [self.Irecv(given[rank], rank, _SPLIT) for rank in others]
-        requests += [self.Isend(mine, rank, _SPLIT) for rank in others]
-        while not Request.Testall(requests):
+        given = np.empty((len(self._links), 2), np.int64)
+        gathered = self.Iallgather(np.array([color, key]), given)
+        while not gathered.Test():
             time.sleep(0)
-        found = [(*struct.unpack("<qq", each), rank) for rank, each in enumerate(given)]
-        chosen = sorted((other_key, rank) for other, other_key, rank in found if other == color)
+        chosen = sorted((other, rank) for rank, (group, other) in enumerate(given.tolist()) if group == color)
         self._splits += 1
         name = f"{self.group} {self._splits} {color}".encode()
         group = int.from_bytes(hashlib.sha256(name).digest()[:8], "little")

@@ -8,7 +8,7 @@ tests, for examples, and for counting what a program would send on a grid of any
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, TypeVar
 
 from ..exceptions import InvalidValue
@@ -123,13 +123,19 @@ class ThreadCommunicator(Communicator):
         self.rank, self.size, self._meeting = rank, meeting.size, meeting
         self.traffic = Traffic() if traffic is None else traffic
 
+    def _sum(self, count: int) -> int:
+        return sum(self._meeting.meet(self.rank, f"{operation()} (sum)", count).values())
+
     def _allgather(self, message: Any) -> list[Any]:
         found = self._meeting.meet(self.rank, f"{operation()} (allgather)", message)
         return [found[rank] for rank in range(self.size)]
 
-    def _alltoall(self, messages: Sequence[Any]) -> list[Any]:
-        found = self._meeting.meet(self.rank, f"{operation()} (alltoall)", list(messages))
-        return [found[rank][self.rank] for rank in range(self.size)]
+    def _exchange(self, messages: Mapping[int, Any], sources: Collection[int] | None) -> dict[int, Any]:
+        found = self._meeting.meet(self.rank, f"{operation()} (exchange)", dict(messages))
+        arrived = {rank: found[rank][self.rank] for rank in range(self.size) if self.rank in found[rank]}
+        # Other transports would wait for a message, or leave it for the next call.
+        assert sources is None or set(sources) | {self.rank} == arrived.keys() | {self.rank}, (sources, arrived.keys())
+        return {rank: message for rank, message in arrived.items() if message is not None}
 
     def _report(self, error: Any) -> Callable[[], list[Any]]:
         meeting = self._meeting

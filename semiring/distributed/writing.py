@@ -112,7 +112,9 @@ def _together(grid: Grid, store: CSR) -> CSR:
     every, first = Index(block.ncols, block.ncols), grid.rank - grid.coords[1]
     segments = [grid.segment(store.nrows, rank) for rank in range(first, first + width)]
     parts = [extract_matrix(block, Index(block.nrows, b - a, a - top), every).into() for a, b in segments]
-    return concat([grid.row_comm.alltoall(parts)]).into()
+    group = grid.row_comm
+    found = group.exchange(dict(enumerate(parts)), [rank for rank in range(width) if rank != group.rank])
+    return concat([[found[rank] for rank in range(width)]]).into()
 
 
 def write_file(path: PathLike, A: Matrix | Vector, grid: Grid) -> None:

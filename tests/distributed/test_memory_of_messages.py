@@ -20,7 +20,8 @@ from tests.distributed.launches import launch
 from tests.distributed.messages import same, turns
 from tests.distributed.test_sockets import _LAUNCHERS, by_torchrun, in_threads, started, waited
 
-# What each of the other processes sends: a block that fits in a header, one that does not, with and without arrays.
+# What each of the other processes sends: a block that fits in the first message, one that does not, with and without
+# arrays.
 MESSAGES: tuple[Any, ...] = (
     "short",
     "x" * 10_000,
@@ -37,8 +38,18 @@ def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     mpi._spare.cache_clear()
 
 
-def test_what_a_process_has_no_memory_for_is_received(small_parts: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whichever allocation fails: the other processes have what was sent to them, and the next collectives work."""
+@pytest.mark.parametrize("kind", ["alltoall", "allgather", "bcast"])
+def test_what_a_process_has_no_memory_for_is_received(
+    kind: str, small_parts: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whichever allocation fails: the next collectives work, and the other processes have what was sent to them, or the
+    error if as much is gathered that all agree on it first."""
+
+    def collective(group: MpiCommunicator, message: Any) -> list[Any]:
+        if kind == "bcast":
+            return [group.bcast(message if group.rank == 0 else None, 0)]
+        return group.allgather(message) if kind == "allgather" else group.alltoall([message] * group.size)
+
     allocate, room, counts = mpi._empty, [1 << 60], list[int]()
 
     def empty(size: int) -> Any:
@@ -60,10 +71,14 @@ def test_what_a_process_has_no_memory_for_is_received(small_parts: None, monkeyp
                 room[0], failed = left if group.rank == 1 else room[0], False
                 group.barrier()
                 try:
-                    found = group.allgather(message)
+                    found = collective(group, message)
                 except OutOfMemory:
                     failed = True
                     assert group.report("no memory")() == [None, "no memory", None]
+                except Failed as error:
+                    failed = error.errors == [None, "no memory", None]
+                    assert any(message is each for each in MESSAGES[2:])
+                    assert kind == "allgather"
                 else:
                     assert all(str(each) == str(message) for each in found)
                     try:
@@ -79,13 +94,14 @@ def test_what_a_process_has_no_memory_for_is_received(small_parts: None, monkeyp
 
     monkeypatch.setattr(mpi, "_empty", empty)
     assert all(same(np, found, expected) for pairs in in_threads(3, body) for found, expected in pairs)
-    # From each of two others: none, a block, a block and two arrays, an array.
-    assert counts == [0, 2, 6, 4]
+    # From each of two others: none, a block, a block and two arrays, two arrays; else what is gathered or broadcast.
+    assert counts == {"alltoall": [0, 2, 6, 4], "allgather": [0, 1, 1, 1], "bcast": [1, 1, 1, 1]}[kind]
 
 
 def test_free_memory_is_compared_with_what_follows(small_parts: None, monkeypatch: pytest.MonkeyPatch) -> None:
     def body(endpoint: Endpoint) -> list[int]:
         group = MpiCommunicator(_Channel(endpoint), endpoint.between_hosts)
+        group.alltoall([MESSAGES[2]] * 3)
         group.allgather(MESSAGES[2])
         return needed[threading.current_thread()]
 
@@ -93,9 +109,10 @@ def test_free_memory_is_compared_with_what_follows(small_parts: None, monkeypatc
     monkeypatch.setattr(
         mpi, "require", lambda operation, device, count: needed[threading.current_thread()].append(count)
     )
-    for blocks, arrays in in_threads(3, body):
+    for blocks, arrays, gathered in in_threads(3, body):
         assert 300_000 <= blocks / 2 < 301_000
         assert arrays == 2 * (9000 + 40_000) * 8
+        assert blocks / 2 + arrays / 2 <= gathered / 3 < blocks / 2 + arrays / 2 + 100
 
 
 def test_a_message_is_left_in_the_socket_until_there_is_memory_or_a_request(monkeypatch: pytest.MonkeyPatch) -> None:

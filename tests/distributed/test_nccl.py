@@ -93,12 +93,12 @@ class Arrived(NcclCommunicator):
 
     def _allgather(self, message: Any) -> list[Any]:
         found = super()._allgather(message)
-        self.inner._allgather(None)
+        self.inner._sum(0)
         return found
 
-    def _alltoall(self, messages: Any) -> list[Any]:
-        found = super()._alltoall(messages)
-        self.inner._allgather(None)
+    def _exchange(self, messages: Any, sources: Any) -> dict[int, Any]:
+        found = super()._exchange(messages, sources)
+        self.inner._sum(0)
         return found
 
     def split(self, color: int, key: int) -> Arrived:
@@ -259,6 +259,11 @@ class Late(ThreadCommunicator):
         if self.late:
             raise CollectiveTimeout("rank 1 is late")
         return super()._allgather(message)
+
+    def _sum(self, count: int) -> int:
+        if self.late:
+            raise CollectiveTimeout("rank 1 is late")
+        return super()._sum(count)
 
     @property
     def broken(self) -> bool:

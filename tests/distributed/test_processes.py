@@ -110,7 +110,7 @@ FAULTS = {
     "ends": (
         "sys.exit(0)",
         1,
-        ["rank 0 called Grid.all_reduce_sum (allgather", "program.py:9; rank 1 has ended its program"],
+        ["rank 0 called Grid.all_reduce_sum (sum", "program.py:9; rank 1 has ended its program"],
     ),
     "is killed": ("os.kill(os.getpid(), signal.SIGKILL)", 137, ["rank 1"]),
     "is interrupted": ("os.kill(os.getpid(), signal.SIGINT)", 130, ["rank 1 of 2 failed:", "KeyboardInterrupt"]),
@@ -184,6 +184,16 @@ def test_the_hosts_of_the_operator_of_kubernetes(tmp_path: Path) -> None:
     )
     assert (ran.returncode, ran.stdout) == (0, "4\n" * 4), ran.stderr
     assert (tmp_path / "hosts").read_text().split() == ["worker-0.semiring", "worker-1.semiring"]
+
+
+@pytest.mark.costly
+def test_only_those_that_are_missing_are_named(tmp_path: Path) -> None:
+    """The others wait in the same collective, and reply to notices."""
+    late = "if rank == 1: time.sleep(60)"
+    ran = launch(tmp_path, 3, f"{START}sr.config.collective_timeout = 2\n{late}\ngrid.all_reduce_sum(1)\n")
+    assert ran.returncode == 1
+    assert "has waited 2 s in Grid.all_reduce_sum (sum" in ran.stderr
+    assert "program.py:9 for rank 1;" in ran.stderr, ran.stderr
 
 
 @pytest.mark.exhaustive

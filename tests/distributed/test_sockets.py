@@ -18,7 +18,7 @@ import pytest
 
 import semiring as sr
 from semiring.config import config
-from semiring.distributed import connect, process
+from semiring.distributed import connect, process, sockets
 from semiring.distributed.mpi import MpiCommunicator, _Channel
 from semiring.distributed.sockets import Endpoint, Place
 from semiring.exceptions import CollectiveTimeout, InvalidValue, NotSupported, SemiringError
@@ -65,7 +65,7 @@ def in_threads(size: int, body: Callable[[Endpoint], Any]) -> list[Any]:
 
 
 def waited(*requests: Any) -> None:
-    while not type(requests[0]).Testall(requests):
+    while not all(request.Test() for request in requests):
         pass
 
 
@@ -139,6 +139,56 @@ def test_a_process_that_ends_is_an_error_where_others_wait_for_it() -> None:
             waited(endpoint.Irecv(bytearray(1), 1, 1))
 
     in_threads(2, body)
+
+
+@pytest.mark.parametrize("size", [3, 5])
+def test_a_process_that_ends_is_an_error_in_the_collectives_of_all_others(
+    size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also in those that receive nothing from it."""
+    monkeypatch.setattr(sockets, "_GRACE_S", 0.2)
+
+    def body(endpoint: Endpoint) -> str:
+        group = MpiCommunicator(_Channel(endpoint), endpoint.between_hosts)
+        assert group.sum(1) == size
+        if group.rank == 1:
+            for link in filter(None, endpoint.links):
+                link.socket.close()
+            return "rank 1 has ended"
+        with pytest.raises(SemiringError) as caught:
+            group.sum(1)
+        with pytest.raises(InvalidValue, match="cannot follow one that has failed"):
+            group.sum(1)
+        return str(caught.value)
+
+    assert all(text.startswith("rank 1 has ended") for text in in_threads(size, body))
+
+
+@pytest.mark.parametrize("size", [2, 3, 4, 5, 7])
+def test_collectives_of_endpoints(size: int) -> None:
+    """As those of MPI: sums modulo 2^64, arrays by rank, of any size, elements to each, and bytes from each root."""
+
+    def body(endpoint: Endpoint) -> None:
+        rank = endpoint.Get_rank()
+        mine, total = np.array([rank, 2**63, 1], np.uint64), np.zeros(3, np.uint64)
+        waited(endpoint.Iallreduce(mine, total))
+        assert total.tolist() == [size * (size - 1) // 2, size * 2**63 % 2**64, size]
+        whole = np.zeros((size, 2), np.int64)
+        waited(endpoint.Iallgather(np.array([rank, -rank]), whole))
+        assert whole.tolist() == [[k, -k] for k in range(size)]
+        counts = [3 * k for k in range(size)]
+        arrived, places = np.zeros(sum(counts), np.uint8), np.cumsum([0, *counts[:-1]]).tolist()
+        waited(endpoint.Iallgatherv(np.full(3 * rank, rank, np.uint8), [arrived, (counts, places)]))
+        assert arrived.tolist() == np.repeat(np.arange(size), counts).tolist()
+        found = np.zeros(size, np.uint8)
+        waited(endpoint.Ialltoall(np.arange(size, dtype=np.uint8) + 10 * rank, found))
+        assert found.tolist() == [10 * k + rank for k in range(size)]
+        for root in range(size):
+            content = bytearray([root] * 9) if rank == root else bytearray(9)
+            waited(endpoint.Ibcast(memoryview(content), root))
+            assert content == bytearray([root] * 9)
+
+    in_threads(size, body)
 
 
 def test_connections_of_other_programs_are_closed() -> None:

@@ -182,7 +182,7 @@ def levels_bytes(dense: np.ndarray[Any, Any], levels: np.ndarray[Any, Any], grid
     found, sent_before = [], {True: np.zeros(n, bool), False: np.zeros(n, bool)}
     for level, step in enumerate(steps):
         frontier, push = levels == level, step.details["direction"] == "push"
-        total = 8 * (grid.size - 1) * (2 if "edges" in step.details else 1)
+        total = 8 * (grid.size - 1).bit_length() * (2 if "edges" in step.details else 1)
         to = len(beside) - 1 if push else sum(held[k] for k in held if k != rank)
         total += to * sent_for(frontier[first:last])
         (top, bottom), (low, high) = (rows, cols) if push else (cols, rows)

@@ -119,8 +119,8 @@ class _Routes:
         keys = ((rows - self._tops[i]) << self._widths[j]) | (cols - self._lefts[j])
         order, ends = group_by_owner(keys, i * grid.shape[1] + j, grid.size, grid.local)
         keys = keys[order]
-        messages = [keys[low:high] if low < high else None for low, high in itertools.pairwise(ends)]
-        return [part for part in grid.comm.alltoall(messages) if part is not None]
+        messages = {rank: keys[low:high] for rank, (low, high) in enumerate(itertools.pairwise(ends)) if low < high}
+        return [part for _, part in sorted(grid.comm.exchange(messages).items())]
 
 
 def _matrix(grid: Grid, block: CSR, n: int, *, symmetric: bool) -> Matrix:

@@ -5,7 +5,6 @@ An index is a range or an array that every process has, or a vector on the grid,
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -26,10 +25,10 @@ from ...formats import CSR, Array, IndexList, array_module, dense_values, index_
 from ...ops.cast import typed_second
 from ...ops.convert import index_list
 from ...ops.extract import extract_matrix
-from ..grid import Grid, segment_bounds
+from ..grid import Grid
 from ..part_stores import PartVector
 from ..partition import full_if_dense, local, matrix, vector
-from ..routing import Triples, group_by_owner, routed, triples
+from ..routing import Triples, by_owner, exchanged, routed, triples
 from ..rules import grid_rule
 
 
@@ -55,21 +54,18 @@ def asked(grid: Grid, u: Any, wanted: Array) -> tuple[Array, Array]:
     """
     begin, end = grid.segment(u.size)
     order, requests = by_owner(wanted, u.size, grid)
-    replies: list[Any] = []
-    for positions in grid.comm.alltoall(requests):
-        if positions is None:
-            replies.append(None)
-            continue
+    replies: dict[int, Any] = {}
+    for rank, positions in grid.comm.exchange(requests).items():
         at = (positions - begin).astype(index_dtype(end - begin), copy=False)
         found = registry.run(ExtractVector(local(u), Index(end - begin, int(at.size), array=at)), grid.engine)
-        replies.append(index_list(found))
+        replies[rank] = index_list(found)
     xp, first = array_module(grid.local), 0
     places, values = [xp.zeros(0, np.int64)], [xp.zeros(0, u.dtype)]
-    for reply, request in zip(grid.comm.alltoall(replies), requests, strict=True):
-        if request is not None:
-            places.append(order[first : first + request.size][reply.indices])
-            values.append(dense_values(reply))
-            first += request.size
+    found_of = grid.comm.exchange(replies, requests.keys())
+    for rank, request in requests.items():
+        places.append(order[first : first + request.size][found_of[rank].indices])
+        values.append(dense_values(found_of[rank]))
+        first += request.size
     return xp.concatenate(places), xp.concatenate(values)
 
 
@@ -87,24 +83,6 @@ def delivered(grid: Grid, positions: Array, values: Array, size: int, dup: Any =
     found = exchanged(grid, targets, values[order])
     begin, end = grid.segment(size)
     return _built(found[0] - begin, found[1], end - begin, values.dtype, dup, grid)
-
-
-def exchanged(grid: Grid, targets: list[Any], *arrays: Array) -> list[Array]:
-    """Send to each process its target positions and as many elements of each array, which are in the order of the
-    processes; return what came, joined in the order of the ranks.  Collective.
-    """
-    messages: list[Any] = []
-    at = 0
-    for target in targets:
-        if target is None:
-            messages.append(None)
-            continue
-        messages.append((target, *(array[at : at + target.size] for array in arrays)))
-        at += target.size
-    found = [message for message in grid.comm.alltoall(messages) if message is not None]
-    xp = array_module(grid.local)
-    dtypes = (np.dtype(np.int64), *(array.dtype for array in arrays))
-    return [xp.concatenate([xp.zeros(0, dtype), *(part[k] for part in found)]) for k, dtype in enumerate(dtypes)]
 
 
 @grid_rule(ScatterVector)
@@ -149,17 +127,6 @@ def _whole(index: Index) -> Array:
         return dense_values(allgather_store(index.array)).astype(np.int64)
     assert index.array is not None
     return index.array.astype(np.int64, copy=False)
-
-
-def by_owner(positions: Array, size: int, grid: Grid) -> tuple[Array, list[Any]]:
-    """Return a stable order of positions by the process that holds them, and the positions for each process."""
-    xp = array_module(grid.local)
-    bounds = xp.asarray(segment_bounds(size, grid.size)[1:-1], dtype=np.int64)
-    owner = xp.searchsorted(bounds, positions, side="right")
-    order, ends = group_by_owner(positions, owner, grid.size, grid.local)
-    sorted_positions = positions[order]
-    parts = [sorted_positions[low:high] for low, high in itertools.pairwise(ends)]
-    return order, [part if part.size else None for part in parts]
 
 
 @grid_rule(ExtractMatrix)

@@ -181,9 +181,9 @@ def _joined(forest: Full, before: Full | None, grid: Grid, labels: set[int] | No
     """
     labels, distance = set() if labels is None else labels, 1
     while distance < grid.size:
-        messages: list[Any] = [None] * grid.size
-        messages[(grid.rank + distance) % grid.size] = _changes(forest, before, grid), *sorted(labels)
-        sent, *others = grid.comm.alltoall(messages)[(grid.rank - distance) % grid.size]
+        message = _changes(forest, before, grid), *sorted(labels)
+        source = (grid.rank - distance) % grid.size
+        sent, *others = grid.comm.exchange({(grid.rank + distance) % grid.size: message}, (source,))[source]
         labels.update(others)
         if sent is not None:
             forest = _hooked(forest, before, sent, grid)

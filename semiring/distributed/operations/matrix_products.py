@@ -155,7 +155,8 @@ def gathered_lines(grid: Grid, x: CSR, *, by_columns: bool) -> CSR:
         (top, bottom), (left, right) = grid.rows(x.nrows, rank), grid.cols(x.ncols, rank)
         count = 0 if both is None else both[1] - both[0]
         shapes.append((bottom - top, count) if by_columns else (count, right - left))
-    found = exchanged_blocks(blocks, shapes, x.dtype, grid.comm, grid)
+    sources = [rank for rank, both in enumerate(arriving) if both is not None and rank != grid.rank]
+    found = exchanged_blocks(blocks, shapes, x.dtype, grid.comm, grid, sources)
     tiles: list[list[CSR]] = []
     for i in range(0, grid.size, width):
         line = [found[rank] for rank in range(i, i + width) if arriving[rank] is not None]

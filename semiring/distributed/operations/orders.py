@@ -44,8 +44,8 @@ def peel(q: Peel, grid: Grid) -> Any:
             level[remain] = k
             break
         else:
-            lows = grid.comm.allgather(int(counts[remain].min()) if bool(remain.any()) else None)
-            lowest = min(low for low in lows if low is not None)
+            low = int(counts[remain].min()) if bool(remain.any()) else np.iinfo(np.int64).max
+            lowest = int(grid.comm.allgather_array(np.array([low])).min())
             level[remain] = lowest
             k = lowest + 1
     return vector(grid, size, Full(counts.size, q.counts.dtype, level))

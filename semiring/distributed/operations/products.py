@@ -88,7 +88,7 @@ def product(q: Mxv, grid: Grid, sieve: Sieve | None, *, by_column: bool | None =
         t = add_constant(t, shift)
     if sieve is not None and not alone:
         t = sieve.passed(t)
-    w = reduce_scatter(grid, t, ranks, q.nout, q.semiring.add).part
+    w = reduce_scatter(grid, t, outer, q.nout, q.semiring.add).part
     if mask is not None and not (alone and limit is not None):
         w = registry.run(Keep(w, mask), grid.engine)
     return vector(grid, q.nout, w if value is None else with_values(w, q.semiring.z, None, value), iso=value)
@@ -114,7 +114,7 @@ def _gathered(
         without = registry.run(Keep(everything(inside[1] - inside[0], grid.local), mask.negated()), grid.engine)
     update = None if without is None else excluded.update(without, saved)
     found, arrived = exchange_segments(grid, (segment, inner), (update, outer))
-    if any(each is not None for each in arrived):
+    if any(each is not None for each in arrived.values()):
         nothing = vector(grid, q.nout, empty_vector(inside[1] - inside[0], np.dtype(np.bool_), grid.local))
         excluded.exclude(concatenate_received(grid, nothing, ranks, arrived))
     return concatenate_received(grid, u, inner(grid), found)

@@ -32,7 +32,9 @@ def transpose(q: Transpose, grid: Grid) -> Any:
         partner = j * grid.shape[1] + i
         blocks[partner] = structure.transposed(local(a))
         (top, bottom), (left, right) = grid.rows(a.ncols), grid.cols(a.nrows)
-        found = exchanged_blocks(blocks, [(bottom - top, right - left)] * grid.size, a.dtype, grid.comm, grid)
+        sources = [] if partner == grid.rank else [partner]
+        shapes = [(bottom - top, right - left)] * grid.size
+        found = exchanged_blocks(blocks, shapes, a.dtype, grid.comm, grid, sources)
         return matrix(grid, (a.ncols, a.nrows), found[partner], iso=a.iso)
     t = triples(local(a), grid.rows(a.nrows)[0], grid.cols(a.ncols)[0])
     return routed(grid, Triples(t.cols, t.rows, t.values, t.iso), (a.ncols, a.nrows), a.dtype, iso=a.iso)

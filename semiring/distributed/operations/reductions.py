@@ -1,4 +1,4 @@
-"""Reductions: each process reduces its part, and the results are combined in the order of the ranks."""
+"""Reductions: each process reduces its part, and the results are combined."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...engines.requests.operations import ReduceRows, ReduceScalar
-from ...engines.shared.expression_numpy import evaluate_scalars
+from ...engines.shared.expression_numpy import evaluate, scalar
 from ...operators.types import TypedMonoid
 from ...ops import reduce
 from ..agreement import Agreed
@@ -19,23 +19,29 @@ from ..rules import grid_rule
 @grid_rule(ReduceRows)
 def reduce_rows(q: ReduceRows, grid: Grid) -> Any:
     """Reduce the rows of the block, then those of the blocks beside it."""
-    return reduce_scatter(
-        grid, reduce.reduce_rows(local(q.a), q.monoid).into(), row_segments(grid), q.a.nrows, q.monoid
-    )
+    return reduce_scatter(grid, reduce.reduce_rows(local(q.a), q.monoid).into(), row_segments, q.a.nrows, q.monoid)
 
 
 @grid_rule(ReduceScalar)
 def reduce_scalar(q: ReduceScalar, grid: Grid) -> Any:
     """Reduce the part; combine when the value is read, or now if that is collective."""
-    return Agreed(combined(grid.comm.allgather(reduce.reduce_scalar(local(q.a), q.monoid)()), q.monoid))
+    return Agreed(combined(grid, reduce.reduce_scalar(local(q.a), q.monoid)(), q.monoid))
 
 
-def combined(values: list[np.generic | None], monoid: TypedMonoid) -> np.generic | None:
-    """Return the sum of the values that there are, from the first one on."""
-    total: np.generic | None = None
-    for value in values:
-        if total is None or value is None:
-            total = value if total is None else total
-        elif not monoid.is_any:
-            total = evaluate_scalars(monoid.expr, monoid.z, [("x", total), ("y", value)])
-    return total
+def combined(grid: Grid, value: np.generic | None, monoid: TypedMonoid) -> np.generic | None:
+    """Return the sum of the values of those processes that have one, None if none has.  Collective.
+
+    Neighbors in the order of the ranks are combined, then their sums: log2 of the number of processes times.
+    """
+    mine = np.zeros(1, [("present", np.bool_), ("value", monoid.z)])
+    if value is not None:
+        mine["present"], mine["value"] = True, value
+    found = grid.comm.allgather_array(mine)[:, 0]
+    values = found["value"][found["present"]]
+    if monoid.is_any:
+        values = values[:1]
+    while values.size > 1:
+        first, second = values[::2], values[1::2]
+        sums = evaluate(monoid.expr, {"x": first[: second.size], "y": second}, monoid.z)
+        values = np.concatenate([sums, first[second.size :]])
+    return scalar(values, monoid.z) if values.size else None

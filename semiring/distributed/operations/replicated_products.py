@@ -106,7 +106,7 @@ def mxm_reduce_rows(q: MxmReduceRows, grid: Grid) -> PartVector:
 @grid_rule(MxmReduceScalar, when=_fusible)
 def mxm_reduce_scalar(q: MxmReduceScalar, grid: Grid) -> np.generic | None:
     """Reduce the rows of the segment, and combine the results in the order of the ranks."""
-    return combined(grid.comm.allgather(reduce_scalar(_product(q, grid), q.monoid)()), q.monoid)
+    return combined(grid, reduce_scalar(_product(q, grid), q.monoid)(), q.monoid)
 
 
 def _selects_values(q: MxmSelect, grid: Grid) -> bool:

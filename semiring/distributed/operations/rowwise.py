@@ -30,9 +30,10 @@ from ..partition import (
     to_global,
     vector,
 )
+from ..routing import by_owner, exchanged
 from ..rows import blocks_of_rows, global_rows, whole_rows
 from ..rules import grid_rule
-from .indexing import by_owner, exchanged, members_at
+from .indexing import members_at
 
 
 @grid_rule(Scale)

@@ -22,11 +22,10 @@ from ...memory.arrays import to_device
 from ...ops.extract import extract_matrix
 from ..grid import Grid
 from ..partition import local, slice_vector, vector
-from ..routing import triples
+from ..routing import by_owner, exchanged, triples
 from ..rows import global_rows, whole_rows
 from ..rules import grid_rule
 from ..scattering import allgather_store
-from .indexing import by_owner, exchanged
 
 
 @grid_rule(Vote)
