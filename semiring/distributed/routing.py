@@ -14,7 +14,7 @@ from ..engines.requests.operations import BuildMatrix
 from ..engines.rows.residency import listed_or_resident
 from ..engines.shared.validation import repeated
 from ..exceptions import DuplicateIndex
-from ..formats import CSR, Array, array_module, device_of, index_dtype
+from ..formats import CSR, Array, HyperPattern, Pattern, array_module, device_of, index_dtype
 from ..memory.arrays import to_host
 from ..ops.build import from_triples
 from ..ops.convert import index_list
@@ -22,6 +22,9 @@ from ..ops.extract import column_numbers, row_numbers
 from . import call_ids
 from .grid import Grid, segment_bounds
 from .partition import local, matrix
+
+# Entries that a process sends in a round: 64 MiB with values of 8 bytes.
+_ROUND = 1 << 22
 
 
 class Triples(NamedTuple):
@@ -42,28 +45,84 @@ def triples(block: CSR, row: int, col: int) -> Triples:
     return Triples(rows, cols, a.values, a.iso)
 
 
-def routed(grid: Grid, t: Triples, shape: tuple[int, int], dtype: Any, *, dup: Any = None, iso: Any = None) -> CSR:
-    """Return the matrix of the triples that all processes have together.  Collective.
+class Entries:
+    """The entries of a block at positions of another matrix, which are made for a part of them at a time.
+
+    move: from the rows and columns of entries, whose first position is (row, col), to those in the other matrix.
+    """
+
+    def __init__(self, block: CSR, row: int, col: int, move: Callable[[Array, Array], tuple[Array, Array]]) -> None:
+        self._block, self._row, self._col, self._move = listed_or_resident(block), row, col, move
+        self.count = int(self._block.nvals)
+
+    def part(self, low: int, high: int) -> Triples:
+        """Return the entries from `low` to `high`, in the order of the rows."""
+        a, xp = self._block, array_module(self._block.device)
+        p = a.pattern
+        assert isinstance(p, (Pattern, HyperPattern))
+        offsets = p.offsets if isinstance(p, HyperPattern) else p.indptr
+        rows = xp.searchsorted(offsets, xp.arange(low, high, dtype=offsets.dtype), side="right") - 1
+        rows = p.rows[rows].astype(np.int64) if isinstance(p, HyperPattern) else rows.astype(np.int64)
+        cols = p.indices[low:high].astype(np.int64)
+        rows += self._row
+        cols += self._col
+        return Triples(*self._move(rows, cols), None if a.values is None else a.values[low:high], a.iso)
+
+
+def entries(grid: Grid, a: CSR, move: Callable[[Array, Array], tuple[Array, Array]]) -> Entries:
+    """Return the entries of the block of this process, moved from their positions in the whole matrix."""
+    return Entries(local(a), grid.rows(a.nrows)[0], grid.cols(a.ncols)[0], move)
+
+
+def routed(
+    grid: Grid, given: Triples | Entries, shape: tuple[int, int], dtype: Any, *, dup: Any = None, iso: Any = None
+) -> CSR:
+    """Return the matrix of the entries that all processes have together.  Collective.
 
     dup: combines entries at one position, in the order of the ranks; without it repeated positions raise DuplicateIndex
     on the process that they belong to.  iso: the value of all entries everywhere.
+    They are sent in rounds, by their positions in the block of the receiver, so that beside the operand and what has
+    arrived, of 4 or 8 bytes for each number and the value, only those of a round are held.
     """
+    count = given.count if isinstance(given, Entries) else int(given.rows.size)
+
+    def part(low: int, high: int) -> Triples:
+        if isinstance(given, Entries):
+            return given.part(low, high)
+        return Triples(
+            given.rows[low:high],
+            given.cols[low:high],
+            None if given.values is None else given.values[low:high],
+            given.iso,
+        )
+
     if grid.size == 1:
-        return matrix(grid, shape, built(t, shape, dtype, grid, dup=dup), iso=iso)
-    xp = array_module(grid.local)
-    height, width = grid.shape
-    bounds_of_rows = xp.asarray(segment_bounds(shape[0], grid.size)[width:-1:width], dtype=np.int64)
-    bounds_of_cols = xp.asarray(segment_bounds(shape[1], grid.size)[height:-1:height], dtype=np.int64)
-    owner = xp.searchsorted(bounds_of_rows, t.rows, side="right") * width
-    owner += xp.searchsorted(bounds_of_cols, t.cols, side="right")
-    found = [part for _, part in sorted(grid.comm.exchange(_divided(grid, t, owner)).items())]
+        return matrix(grid, shape, built(part(0, count), shape, dtype, grid, dup=dup), iso=iso)
+    xp, (height, width) = array_module(grid.local), grid.shape
+    tops, lefts = (
+        xp.asarray(segment_bounds(extent, grid.size)[::step], dtype=np.int64)
+        for extent, step in zip(shape, (width, height), strict=True)
+    )
+    most = int(grid.comm.allgather_array(np.array([count])).max())
+    arrived: dict[int, list[Triples]] = {}
+    for begin in range(0, most, _ROUND):  # as many rounds on each process
+        t = part(min(begin, count), min(begin + _ROUND, count))
+        i = xp.searchsorted(tops[1:-1], t.rows, side="right")
+        j = xp.searchsorted(lefts[1:-1], t.cols, side="right")
+        moved = Triples(
+            (t.rows - tops[i]).astype(index_dtype(shape[0]), copy=False),
+            (t.cols - lefts[j]).astype(index_dtype(shape[1]), copy=False),
+            t.values,
+            t.iso,
+        )
+        for rank, each in grid.comm.exchange(_divided(grid, moved, i * width + j)).items():
+            arrived.setdefault(rank, []).append(each)
     (top, bottom), (left, right) = grid.rows(shape[0]), grid.cols(shape[1])
-    together = concatenate_triples(found, dtype, grid.local)
-    moved = Triples(together.rows - top, together.cols - left, together.values, together.iso)
+    own = concatenate_triples([each for rank in sorted(arrived) for each in arrived.pop(rank)], dtype, grid.local)
     try:
-        block = built(moved, (bottom - top, right - left), dtype, grid, dup=dup)
+        block = built(own, (bottom - top, right - left), dtype, grid, dup=dup)
     except DuplicateIndex:  # with the position in the block
-        raise repeated_position(together.rows, together.cols) from None
+        raise repeated_position(own.rows.astype(np.int64) + top, own.cols.astype(np.int64) + left) from None
     return matrix(grid, shape, block, iso=iso)
 
 

@@ -13,6 +13,7 @@ from ..devices import in_parts
 from ..engines.requests.operands import Index
 from ..exceptions import DimensionMismatch, InvalidType, InvalidValue
 from ..formats import CSR
+from ..memory.allocation import require, require_rows
 from ..memory.arrays import to_host
 from ..ops.extract import extract_matrix
 from ..ops.layout import concat
@@ -119,11 +120,20 @@ def gather(A: S, root: int | None = None) -> S | None:
 
 
 def allgather_store(store: Any, root: int | None = None) -> Any:
-    """Return the whole of a store on a grid, on every process, or on `root` and None on the others.  Collective."""
+    """Return the whole of a store on a grid, on every process, or on `root` and None on the others.  Collective.
+
+    OutOfMemory before anything is sent, if a process has no memory for the whole.
+    """
     grid = grid_of(store)
     part = local(store)
     if grid.size == 1:
         return part
+    if isinstance(store, CSR):
+        require_rows(
+            "gather", grid.local, store.nrows, store.nvals, 0 if store.iso is not None else store.dtype.itemsize
+        )
+    else:
+        require("gather", grid.local, store.size * store.dtype.itemsize)
 
     def received(message: Any) -> list[Any]:
         if root is None:

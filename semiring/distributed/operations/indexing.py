@@ -28,7 +28,7 @@ from ...ops.extract import extract_matrix
 from ..grid import Grid
 from ..part_stores import PartVector
 from ..partition import full_if_dense, local, matrix, vector
-from ..routing import Triples, by_owner, exchanged, routed, triples
+from ..routing import Entries, by_owner, entries, exchanged, routed, triples
 from ..rules import grid_rule
 
 
@@ -112,11 +112,12 @@ def members_at(index: Index, numbers: Array, first: int, grid: Grid) -> Array:
     return index.array[numbers + first].astype(np.int64)
 
 
-def members_of(index: Index, numbers: Array) -> Array:
-    """Return the members of an index with the given numbers in it.  Collective for an index in parts."""
+def members_of(index: Index) -> Callable[[Array], Array]:
+    """Return a function from numbers to the members of an index.  Collective for an index in parts."""
     if index.array is None:
-        return numbers * index.step + index.start
-    return _whole(index)[numbers]
+        return lambda numbers: numbers * index.step + index.start
+    members = _whole(index)
+    return lambda numbers: members[numbers]
 
 
 def _whole(index: Index) -> Array:
@@ -135,8 +136,8 @@ def extract_matrix_on_grid(q: ExtractMatrix, grid: Grid) -> Any:
     a, shape = q.a, (q.rows.count, q.cols.count)
     rows, row_number = inside(q.rows, grid.rows(a.nrows), grid)
     cols, col_number = inside(q.cols, grid.cols(a.ncols), grid)
-    t = triples(extract_matrix(local(a), rows, cols).into(), 0, 0)
-    moved = Triples(row_number(t.rows), col_number(t.cols), t.values, t.iso)
+    chosen: CSR = extract_matrix(local(a), rows, cols).into()
+    moved = Entries(chosen, 0, 0, lambda i, j: (row_number(i), col_number(j)))
     return routed(grid, moved, shape, a.dtype, iso=a.iso)
 
 
@@ -171,10 +172,9 @@ def _numbers_between(index: Index, low: int, high: int) -> tuple[int, int]:
 def scatter_matrix(q: ScatterMatrix, grid: Grid) -> Any:
     """Send every entry to the holder of its new position; repeats combine in the order of the ranks."""
     a, shape = q.a, (q.rows.size, q.cols.size)
-    t = triples(local(a), grid.rows(a.nrows)[0], grid.cols(a.ncols)[0])
-    rows, cols = members_of(q.rows, t.rows), members_of(q.cols, t.cols)
     dup = typed_second(a.dtype) if q.dup is None else q.dup
-    return routed(grid, Triples(rows, cols, t.values, t.iso), shape, a.dtype, dup=dup)
+    of_rows, of_cols = members_of(q.rows), members_of(q.cols)
+    return routed(grid, entries(grid, a, lambda rows, cols: (of_rows(rows), of_cols(cols))), shape, a.dtype, dup=dup)
 
 
 @grid_rule(ExtractRow)

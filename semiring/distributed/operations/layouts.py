@@ -5,19 +5,14 @@ its own, so processes send entries to the holders of their new positions.
 from __future__ import annotations
 
 from ...engines.requests.operations import Concat, Kronecker, Reshape
-from ...formats import CSR
+from ...formats import CSR, Array
 from ...ops.cast import cast_store
 from ...ops.kronecker import kronecker as products
 from ..grid import Grid
 from ..partition import local, to_global
-from ..routing import Triples, concatenate_triples, routed, triples
+from ..routing import Entries, Triples, concatenate_triples, entries, routed, triples
 from ..rules import grid_rule
 from ..scattering import allgather_store
-
-
-def entries(grid: Grid, a: CSR) -> Triples:
-    """Return the entries of the block of this process, at their positions in the whole matrix."""
-    return triples(local(a), grid.rows(a.nrows)[0], grid.cols(a.ncols)[0])
 
 
 @grid_rule(Concat)
@@ -25,7 +20,8 @@ def concat(q: Concat, grid: Grid) -> CSR:
     """Send the entries of all tiles at once."""
     found = []
     for row, col, tile in zip(q.rows, q.cols, q.tiles, strict=True):
-        t = entries(grid, cast_store(tile, q.dtype, grid.device))
+        held = cast_store(tile, q.dtype, grid.device)
+        t = triples(local(held), grid.rows(held.nrows)[0], grid.cols(held.ncols)[0])
         found.append(Triples(t.rows + row, t.cols + col, t.values, t.iso))
     isos = {None if t.iso is None else t.iso.tobytes() for t in found}
     iso = found[0].iso if len(isos) == 1 else None
@@ -35,11 +31,13 @@ def concat(q: Concat, grid: Grid) -> CSR:
 @grid_rule(Reshape)
 def reshape(q: Reshape, grid: Grid) -> CSR:
     """Send every entry to its row and column in the new shape; its number in the old one has 64 bits."""
-    a, t = q.a, entries(grid, q.a)
-    number = t.rows * a.ncols + t.cols
-    width = max(q.ncols, 1)
-    moved = Triples(number // width, number % width, t.values, t.iso)
-    return routed(grid, moved, (q.nrows, q.ncols), a.dtype, iso=a.iso)
+    a, width = q.a, max(q.ncols, 1)
+
+    def moved(rows: Array, cols: Array) -> tuple[Array, Array]:
+        number = rows * a.ncols + cols
+        return number // width, number % width
+
+    return routed(grid, entries(grid, a, moved), (q.nrows, q.ncols), a.dtype, iso=a.iso)
 
 
 @grid_rule(Kronecker)
@@ -55,4 +53,4 @@ def kronecker(q: Kronecker, grid: Grid) -> CSR:
     else:
         a, b = allgather_store(a), to_global(grid, b)
     made: CSR = products(a, b, q.op).into()
-    return routed(grid, triples(made, 0, 0), shape, q.op.z)
+    return routed(grid, Entries(made, 0, 0, lambda rows, cols: (rows, cols)), shape, q.op.z)

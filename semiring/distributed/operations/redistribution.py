@@ -18,7 +18,7 @@ from ..matrix_messages import exchanged_blocks
 from ..part_stores import PartPattern
 from ..partition import local, matrix
 from ..replication import replica, replicated
-from ..routing import Triples, routed, triples
+from ..routing import entries, routed
 from ..rules import grid_rule
 
 
@@ -36,8 +36,7 @@ def transpose(q: Transpose, grid: Grid) -> Any:
         shapes = [(bottom - top, right - left)] * grid.size
         found = exchanged_blocks(blocks, shapes, a.dtype, grid.comm, grid, sources)
         return matrix(grid, (a.ncols, a.nrows), found[partner], iso=a.iso)
-    t = triples(local(a), grid.rows(a.nrows)[0], grid.cols(a.ncols)[0])
-    return routed(grid, Triples(t.cols, t.rows, t.values, t.iso), (a.ncols, a.nrows), a.dtype, iso=a.iso)
+    return routed(grid, entries(grid, a, lambda rows, cols: (cols, rows)), (a.ncols, a.nrows), a.dtype, iso=a.iso)
 
 
 @grid_rule(IsSymmetric)
@@ -60,11 +59,10 @@ def permute(q: Permute, grid: Grid) -> Any:
     a = q.a
     if grid.size == 1:
         return matrix(grid, a.shape, registry.run(Permute(local(a), q.rows, q.cols), grid.engine), iso=a.iso)
-    t = triples(local(a), grid.rows(a.nrows)[0], grid.cols(a.ncols)[0])
     xp = array_module(grid.local)
     place = xp.empty(a.nrows, np.int64)
     place[q.rows] = xp.arange(a.nrows)
-    moved = Triples(place[t.rows], q.cols[t.cols].astype(np.int64), t.values, t.iso)
+    moved = entries(grid, a, lambda rows, cols: (place[rows], q.cols[cols].astype(np.int64)))
     return routed(grid, moved, a.shape, a.dtype, iso=a.iso)
 
 
