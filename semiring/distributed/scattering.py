@@ -12,8 +12,8 @@ from ..algorithms.ordering import degree_order
 from ..devices import in_parts
 from ..engines.requests.operands import Index
 from ..exceptions import DimensionMismatch, InvalidType, InvalidValue
-from ..formats import CSR
-from ..memory.allocation import require, require_rows
+from ..formats import CSR, Full, index_dtype
+from ..memory.allocation import require
 from ..memory.arrays import to_host
 from ..ops.extract import extract_matrix
 from ..ops.layout import concat
@@ -128,12 +128,12 @@ def allgather_store(store: Any, root: int | None = None) -> Any:
     part = local(store)
     if grid.size == 1:
         return part
+    itemsize = 0 if store.iso is not None else store.dtype.itemsize
     if isinstance(store, CSR):
-        require_rows(
-            "gather", grid.local, store.nrows, store.nvals, 0 if store.iso is not None else store.dtype.itemsize
-        )
-    else:
-        require("gather", grid.local, store.size * store.dtype.itemsize)
+        offsets = store.nrows if store.nrows <= 64 * store.nvals else 0  # else only rows with entries are stored
+        require("gather", grid.local, store.nvals * (index_dtype(store.ncols).itemsize + itemsize) + 4 * offsets)
+    elif isinstance(part, Full):
+        require("gather", grid.local, store.size * itemsize)
 
     def received(message: Any) -> list[Any]:
         if root is None:
