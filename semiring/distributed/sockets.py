@@ -69,9 +69,13 @@ class Request:
         """Return whether the message is sent, or has arrived."""
         if not self.done:
             self.endpoint.progress()
+        self.check()
+        return self.done
+
+    def check(self) -> None:
+        """Raise SemiringError if the message cannot be sent, or arrive, any more."""
         if not self.done and (ended := self.endpoint.links[self.rank].ended) is not None:
             raise SemiringError(ended)
-        return self.done
 
     @staticmethod
     def Startall(requests: Sequence[Request]) -> None:
@@ -81,22 +85,32 @@ class Request:
 
 
 class Rounds:
-    """A collective: each round begins when all requests of the one before are done."""
+    """A collective: each round begins when all requests of the one before are done.
+
+    That happens in the tests of any request of this process: one that waits for other groups first must not delay this.
+    """
 
     def __init__(self, endpoint: Endpoint, rounds: Iterator[Sequence[Request]]) -> None:
         self._endpoint, self._rounds = endpoint, rounds
         self._pending: Sequence[Request] = ()
         self._until: float | None = None
-        self.Test()
+        self.complete = False
+        endpoint.begin(self)
+
+    def advance(self) -> None:
+        """Begin the rounds that can begin."""
+        while not self.complete and all(request.done for request in self._pending):
+            following = next(self._rounds, None)
+            self.complete, self._pending = following is None, following or ()
 
     def Test(self) -> bool:
         """Return whether the collective is complete on this process."""
-        while all(request.Test() for request in self._pending):
-            following = next(self._rounds, None)
-            if following is None:
-                self._pending = ()
-                return True
-            self._pending = following
+        if not self.complete:
+            self._endpoint.progress()
+        if self.complete:
+            return True
+        for request in self._pending:
+            request.check()
         ended = self._endpoint.ended()
         if ended is not None:  # a process that waits for others may never receive what follows from that one
             self._until = self._until or time.monotonic() + _GRACE_S
@@ -252,6 +266,8 @@ class _Poll:
             self._selector.register(link.socket, selectors.EVENT_READ, link)
         # Whether any process has ended.
         self.ended = False
+        # The collectives of all groups that are not complete.
+        self.open: list[Rounds] = []
         # With the last group, or at the end of the process.
         weakref.finalize(self, _close, self._selector, [link.socket for link in links])
 
@@ -265,6 +281,10 @@ class _Poll:
                 self.ended = True
                 self._selector.unregister(link.socket)
                 self._links.remove(link)
+        if self.open:
+            for rounds in self.open:
+                rounds.advance()
+            self.open = [rounds for rounds in self.open if not rounds.complete]
 
 
 class Endpoint:
@@ -284,7 +304,13 @@ class Endpoint:
         return self._links
 
     def progress(self) -> None:
-        """Write and read what the sockets take and have."""
+        """Write and read what the sockets take and have, and begin the rounds of collectives that follow."""
+        self._poll.progress()
+
+    def begin(self, rounds: Rounds) -> None:
+        """Begin a collective."""
+        self._poll.open.append(rounds)
+        rounds.advance()
         self._poll.progress()
 
     def ended(self) -> str | None:

@@ -126,6 +126,23 @@ def test_collectives(size: int) -> None:
         assert all(same(np, found, expected) for found, expected in pairs)
 
 
+def test_a_process_that_waits_for_one_group_serves_the_others() -> None:
+    """Process 0 begins collectives of two groups and waits for the second; the others begin that after the first."""
+
+    def body(endpoint: Endpoint) -> list[int]:
+        groups = [endpoint.Split(0, endpoint.Get_rank()) for _ in range(2)]
+        totals = [np.zeros(1, np.int64) for _ in groups]
+        requests = []
+        for group, total in zip(groups, totals, strict=True):
+            requests.append(group.Iallreduce(np.array([endpoint.Get_rank()]), total))
+            if endpoint.Get_rank():
+                waited(requests[-1])
+        waited(*reversed(requests))
+        return [int(total[0]) for total in totals]
+
+    assert in_threads(3, body) == [[3, 3]] * 3
+
+
 def test_processes_of_one_host_are_known_to_be() -> None:
     assert in_threads(3, lambda endpoint: endpoint.between_hosts) == [False] * 3
 
