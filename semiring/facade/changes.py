@@ -15,9 +15,8 @@ from ..memory.arrays import copied, to_host
 from ..ops import check
 from ..ops.build import checked_triples, duplicate_operator, is_mean
 from ..ops.cast import cast_store
-from ..storage.changes import Batch, Changes, Edges, count, positions
-from .edges import Edges as Ends
-from .edges import check_nan, edges_of, in_both_directions
+from ..storage.changes import Batch, Changes, UnsortedEdges, count, positions
+from .edges import Edges, check_nan, edges_of, in_both_directions
 from .operand import as_values
 
 if TYPE_CHECKING:
@@ -42,9 +41,9 @@ class BatchCounts:
 
     __slots__ = ("_before", "_change", "_found", "_positions", "_structure")
 
-    def __init__(self, before: Changes, change: Batch | Edges) -> None:
+    def __init__(self, before: Changes, change: Batch | UnsortedEdges) -> None:
         self._before: Changes | None = before
-        self._change: Batch | Edges | None = change
+        self._change: Batch | UnsortedEdges | None = change
         self._structure: CSR | None = None
         self._positions = self._found = 0
 
@@ -72,11 +71,11 @@ class BatchCounts:
         """Those that had none: inserted, or nothing to delete."""
         return self.positions - self.found
 
-    def edges(self) -> Edges:
+    def edges(self) -> UnsortedEdges:
         """Return the edges of the batch, which is to be called before the counts are read."""
         change = self._change
         assert change is not None
-        return change if isinstance(change, Edges) else change.edges()
+        return change if isinstance(change, UnsortedEdges) else change.edges()
 
     def __repr__(self) -> str:
         return f"BatchCounts(positions={self.positions}, found={self.found}, missing={self.missing})"
@@ -121,7 +120,8 @@ def insert(
     Notes
     -----
     Cost O(k log k) for k edges, and a logarithm of the number of batches: the entries of the matrix are not read.  The
-    batch is kept beside them, in at most 20 bytes an entry for values of 8 bytes, until an operation reads the
+    batch is kept beside them, in at most 24 bytes an entry for values of 8 bytes (and fewer
+    than 2^31 vertices), until an operation reads the
     matrix, `compact` is called, or batches have an eighth of its entries; then they are applied, in O(nvals + nrows),
     once for all operations and for all copies.  `explain` records that as ``compact``.  A compressed or pinned matrix
     remains one.  On the GPU the checks synchronize.
@@ -201,7 +201,7 @@ def delete(self: Matrix, edges: Any, *, source: Any = None, target: Any = None, 
 
     Notes
     -----
-    Cost as `insert`; at most 12 bytes a position.
+    Cost as `insert`.
 
     Examples
     --------
@@ -213,7 +213,7 @@ def delete(self: Matrix, edges: Any, *, source: Any = None, target: Any = None, 
     """
     before = _changes(self)
     if _is_matrix(edges):
-        change: Batch | Edges = Batch(structure_only(_same_shape(self, "delete", edges).pattern), None)
+        change: Batch | UnsortedEdges = Batch(structure_only(_same_shape(self, "delete", edges).pattern), None)
     else:
         given = _vertices(self, "delete", edges, (source, target, None), grow=False)
         change = _checked(self, "delete", given._replace(values=True), check.shape_of(before.base), symmetric)
@@ -332,7 +332,7 @@ def _write(
         if values is not None or symmetric or columns != (None, None, None):
             raise InvalidType(f"{operation}: a Matrix is a batch as it is; leave out the other arguments")
         written = cast_store(_same_shape(self, operation, edges), dtype, engine_for(self.device))
-        change: Batch | Edges = Batch(None, written)
+        change: Batch | UnsortedEdges = Batch(None, written)
     else:
         given = _vertices(self, operation, edges, columns, grow=grow)
         if given.values is None:
@@ -353,7 +353,7 @@ def _write(
     return BatchCounts(before, change)
 
 
-def _vertices(self: Matrix, operation: str, edges: Any, columns: tuple[Any, Any, Any], *, grow: bool) -> Ends:
+def _vertices(self: Matrix, operation: str, edges: Any, columns: tuple[Any, Any, Any], *, grow: bool) -> Edges:
     """Return the edges of a batch by rows and columns, and the labels of both; grow: with those that are new."""
     own = (None, None) if self._labels is None else self._labels[:2]
     if not grow:
@@ -370,10 +370,10 @@ def _vertices(self: Matrix, operation: str, edges: Any, columns: tuple[Any, Any,
             continue
         labels.append(labels[0] if shared and labels else its.extended(new))
         ends.append(labels[-1].rows(new.to_numpy())[to_host(end)])  # type: ignore[union-attr]
-    return Ends(ends[0], ends[1], given.values, (labels[0], labels[1]))
+    return Edges(ends[0], ends[1], given.values, (labels[0], labels[1]))
 
 
-def _checked(self: Matrix, operation: str, given: Ends, shape: tuple[int, ...], symmetric: bool) -> Edges:
+def _checked(self: Matrix, operation: str, given: Edges, shape: tuple[int, ...], symmetric: bool) -> UnsortedEdges:
     """Return the edges of a batch in arrays of their own on the device."""
     if symmetric and shape[0] != shape[1]:
         raise DimensionMismatch(f"{operation}: symmetric=True needs a square matrix, got {shape[0]} x {shape[1]}")
@@ -384,7 +384,7 @@ def _checked(self: Matrix, operation: str, given: Ends, shape: tuple[int, ...], 
     made = checked_triples(rows, cols, values, shape, dtype, device)
     with allocating(operation, device):  # views of what the caller passed may be among them
         rows, cols, values = (None if part is None else copied(part) for part in made[:3])
-    return Edges(rows, cols, values, made[3], symmetric)
+    return UnsortedEdges(rows, cols, values, made[3], symmetric)
 
 
 def _same_shape(self: Matrix, operation: str, other: Any) -> CSR:

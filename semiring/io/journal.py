@@ -35,7 +35,7 @@ from ..facade.matrix import Matrix
 from ..labels import Labels
 from ..memory.arrays import to_device, to_host
 from ..ops.build import duplicate_operator
-from ..storage.changes import Changes, Edges
+from ..storage.changes import Changes, UnsortedEdges
 from .atomic import atomic_writer
 from .label_sets import decode_sets, encode_sets, label_sets, set_label_sets
 from .srb_mapped import read_srb, write_srb
@@ -97,20 +97,15 @@ class Journal:
     """
 
     def __init__(self, folder: PathLike, A: Matrix | None = None, *, sync: bool = True) -> None:
-        self._folder, self._sync = Path(os.fsdecode(folder)), sync
+        self._folder, self._sync, self._number = Path(os.fsdecode(folder)), sync, 0
         self._log: Any = None
         self._broken: str | None = None
-        current = self._folder / "journal.json"
         if A is None:
-            self._number = int(json.loads(current.read_bytes())["number"])
+            self._current()  # FileNotFoundError before a lock is made
+        elif in_parts(A.device):
+            raise NotSupported("Journal: a matrix on a grid of processes; write it with io.write")
         else:
-            if in_parts(A.device):
-                raise NotSupported("Journal: a matrix on a grid of processes; write it with io.write")
             self._folder.mkdir(exist_ok=True)
-            if current.exists():
-                raise InvalidValue(f"Journal: {self._folder} is a journal already; open it without a matrix")
-            if others := {path.name for path in self._folder.iterdir()} - {"lock", "0.srb", "0.log"}:
-                raise InvalidValue(f"Journal: {self._folder} has other files, such as {min(others)}")
         self._lock: Any = _locked(self._folder)
         try:
             self._open(A)
@@ -119,17 +114,27 @@ class Journal:
             raise
 
     def _open(self, A: Matrix | None) -> None:
+        # While the lock is held: until then another process may exchange the files.
         if A is not None:
-            self._number, self._matrix, self.batches = 0, A.snapshot(), 0
+            names = {path.name for path in self._folder.iterdir()}
+            if "journal.json" in names:
+                raise InvalidValue(f"Journal: {self._folder} is a journal already; open it without a matrix")
+            if others := names - {"lock", "0.srb", "0.log"}:
+                raise InvalidValue(f"Journal: {self._folder} has other files, such as {min(others)}")
+            self._matrix, self.batches = A.snapshot(), 0
             self._begin()
             return
-        base = read_srb(self._path("srb"))
-        assert isinstance(base, Matrix)
+        self._number = self._current()
+        base: Any = read_srb(self._path("srb"))
         self._matrix, self.batches, end = _replayed(base, self._path("log"))
         self._log = self._path("log").open("r+b", buffering=0)
         self._log.truncate(end)
         self._log.seek(end)
         self._remove_others()
+
+    def _current(self) -> int:
+        """Return the number of the current files."""
+        return int(json.loads((self._folder / "journal.json").read_bytes())["number"])
 
     @property
     def matrix(self) -> Matrix:
@@ -214,22 +219,22 @@ class Journal:
         made = self._matrix.snapshot()
         counts: BatchCounts = getattr(made, kind)(edges, *(() if kind == "delete" else (values,)), **how)
         record = _record(counts.edges(), name, self._matrix, made)
-        end = log.tell()
+        end, before = log.tell(), (self._matrix, self.batches)
         try:
             rest = memoryview(record)
             while rest:
                 rest = rest[log.write(rest) :]
             if self._sync:
                 os.fsync(log.fileno())
-        except BaseException as error:
+            self._matrix, self.batches = made, self.batches + 1
+        except BaseException as error:  # an interrupt at any point too
+            self._matrix, self.batches = before
             try:
                 log.truncate(end)
                 log.seek(end)
             except OSError:
                 self._broken = str(error)
             raise
-        self._matrix = made
-        self.batches += 1
         return counts
 
     def compact(self) -> None:
@@ -256,16 +261,17 @@ class Journal:
         self._number = number + 1
         try:
             self._begin()
-        except BaseException:
-            if self._log is not log:
-                self._log.close()
-            for suffix in ("srb", "log"):
-                self._path(suffix).unlink(missing_ok=True)
-            self._number, self._log = number, log
-            raise
-        log.close()
-        self.batches = 0
-        self._remove_others()
+        finally:
+            if self._current() == self._number:  # also where an interrupt came after the exchange
+                log.close()
+                self.batches = 0
+                self._remove_others()
+            else:
+                if self._log is not log:
+                    self._log.close()
+                for suffix in ("srb", "log"):
+                    self._path(suffix).unlink(missing_ok=True)
+                self._number, self._log = number, log
 
     def close(self) -> None:
         """Close the files; the object cannot be used any more."""
@@ -332,7 +338,7 @@ def _sync_folder(folder: Path) -> None:
             os.close(number)
 
 
-def _record(edges: Edges, name: str | None, before: Matrix, after: Matrix) -> bytes:
+def _record(edges: UnsortedEdges, name: str | None, before: Matrix, after: Matrix) -> bytes:
     """Return the record of a batch; name: of the operator."""
     arrays = {
         "rows": edges.rows,
@@ -390,16 +396,15 @@ def _payload(file: IO[bytes]) -> bytes | None:
 
 def _replayed(base: Matrix, path: Path) -> tuple[Matrix, int, int]:
     """Return the matrix after the batches of a log, how many there are, and the end of the last one."""
-    changes, batches, end = Changes.to(base.store), 0, 0
+    changes, batches, end, device, dtype = Changes.to(base.store), 0, 0, base.device, base.dtype
     names: dict[str, list[Any]] = {}
-    device, dtype = base.device, base.dtype
     for head, content, end in _records(path):  # noqa: B007  # the last end is returned
         at, arrays = 0, {}
         for role, kind, count in head["arrays"]:
             each = np.frombuffer(content, dtype if kind is None else np.dtype(kind), count, at)
             arrays[role], at = each, at + each.nbytes
         values = arrays.get("values")
-        edges = Edges(
+        edges = UnsortedEdges(
             to_device(arrays["rows"], device),
             to_device(arrays["columns"], device),
             None if values is None or head["iso"] else to_device(values, device),

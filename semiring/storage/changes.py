@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from itertools import groupby
 from typing import Any, NamedTuple, cast
 
@@ -36,7 +37,7 @@ from ..ops.write import merge
 from .compression import compress
 from .memory_plan import moved
 
-__all__ = ["Batch", "Changes", "Edges", "count", "positions"]
+__all__ = ["Batch", "Changes", "UnsortedEdges", "count", "positions"]
 
 # Changes are applied once they have more than this share of the entries of the store.
 _LARGEST_SHARE = 1 / 8
@@ -44,7 +45,7 @@ _LARGEST_SHARE = 1 / 8
 _MOST_UNSORTED, _MOST_CALLS = 1 << 20, 64
 
 
-class Edges(NamedTuple):
+class UnsortedEdges(NamedTuple):
     """Edges of one call, in the order in which they were given: to write with their values, or to delete.
 
     values, iso: of the type of the matrix, a value for each edge, or None and that of all; both None to delete.
@@ -77,7 +78,7 @@ class Edges(NamedTuple):
         return Batch(made, None, self.symmetric) if self.deletes else Batch(None, made, self.symmetric)
 
     @staticmethod
-    def joined(several: Sequence[Edges]) -> Edges:
+    def joined(several: Sequence[UnsortedEdges]) -> UnsortedEdges:
         """Return edges of several calls as those of one; all of them are to be written, or to be deleted."""
         first = several[0]
         if len(several) == 1:
@@ -85,10 +86,10 @@ class Edges(NamedTuple):
         xp = array_module(device_of(first.rows))
         rows, cols = (xp.concatenate([getattr(each, end) for each in several]) for end in ("rows", "cols"))
         values, iso = None, first.iso
-        if any(each.values is not None or each.iso != iso for each in several):
+        if any(each.values is not None or _bits(each.iso) != _bits(iso) for each in several):
             dtype = next(each.iso.dtype if each.values is None else each.values.dtype for each in several)  # type: ignore[union-attr]
             values, iso = xp.concatenate([each.each_value(xp, dtype) for each in several]), None
-        return Edges(rows, cols, values, iso, all(each.symmetric for each in several))
+        return UnsortedEdges(rows, cols, values, iso, all(each.symmetric for each in several))
 
     def each_value(self, xp: Any, dtype: np.dtype[Any]) -> Array:
         """Return a value for each edge."""
@@ -123,14 +124,14 @@ class Batch(NamedTuple):
         if self.written is not None:
             yield "written", self.written
 
-    def edges(self) -> Edges:
+    def edges(self) -> UnsortedEdges:
         """Return the edges of a batch that only deletes, or only writes."""
         part = self.deleted if self.written is None else self.written
         assert part is not None
         assert self.deleted is None or self.written is None
         rows = listed_or_resident(part)
         values, iso = (rows.values, rows.iso) if self.written is not None else (None, None)
-        return Edges(row_numbers(rows), column_numbers(rows), values, iso, self.symmetric)
+        return UnsortedEdges(row_numbers(rows), column_numbers(rows), values, iso, self.symmetric)
 
     def then(self, later: Batch, op: TypedBinary | None) -> Batch:
         """Return the composition with a later batch of the same operator."""
@@ -148,7 +149,7 @@ class _State(NamedTuple):
 
     store: CSR
     batches: tuple[Batch, ...] = ()
-    edges: tuple[Edges, ...] = ()
+    edges: tuple[UnsortedEdges, ...] = ()
 
 
 class Changes:
@@ -175,11 +176,11 @@ class Changes:
         return self._state.store
 
     @property
-    def parts(self) -> tuple[Batch | Edges, ...]:
+    def parts(self) -> tuple[Batch | UnsortedEdges, ...]:
         """The changes that are not applied, the first one first."""
         return self._state.batches + self._state.edges
 
-    def then(self, change: Batch | Edges, op: TypedBinary | None) -> Changes:
+    def then(self, change: Batch | UnsortedEdges, op: TypedBinary | None) -> Changes:
         """Return the changes with a further one; applies those before it if their operator does not compose with it.
 
         op: on values of the type of the matrix; None for a change that writes nothing.
@@ -240,10 +241,9 @@ class Changes:
         return made
 
     def _applied(self, state: _State) -> CSR:
-        if recording.LOG.get() is None:
-            return _after(*_composed(_sorted(state, self.op), self.op), self.op)
-        engine = engine_for(state.store.device)
-        with recording.timed("compact", "changes", engine, changes=self.nvals):
+        listens = recording.LOG.get() is not None
+        timed = recording.timed("compact", "changes", _engine(state.store), changes=self.nvals)
+        with timed if listens else nullcontext():
             return _after(*_composed(_sorted(state, self.op), self.op), self.op)
 
 
@@ -251,7 +251,7 @@ def _sorted(state: _State, op: TypedBinary | None) -> _State:
     """Return the state with edges as batches: successive calls that write, or that delete, are sorted together."""
     store, batches, edges = state
     for _, several in groupby(edges, lambda each: each.deletes):
-        batches = _appended(batches, Edges.joined(list(several)).sorted(store, op), op)
+        batches = _appended(batches, UnsortedEdges.joined(list(several)).sorted(store, op), op)
     return _State(store, batches)
 
 
@@ -270,9 +270,9 @@ def _composed(state: _State, op: TypedBinary | None) -> tuple[CSR, Batch]:
     return state.store, whole
 
 
-def positions(change: Batch | Edges, like: CSR) -> CSR:
+def positions(change: Batch | UnsortedEdges, like: CSR) -> CSR:
     """Return the positions of a change as a structure; like: a store of the matrix."""
-    if isinstance(change, Edges):
+    if isinstance(change, UnsortedEdges):
         change = change._replace(values=None, iso=None).sorted(like, None)
     part = change.deleted if change.written is None else change.written
     assert part is not None
@@ -301,6 +301,11 @@ def _after(store: CSR, batch: Batch, op: TypedBinary | None) -> CSR:
     if codec is not None and made.pattern.codec is None:
         made = compress(made, codec)
     return made if made.placement == placement else moved(made, placement, None)
+
+
+def _bits(value: np.generic | None) -> bytes | None:
+    # 0.0 and -0.0 differ, and NaN is itself.
+    return None if value is None else value.tobytes()
 
 
 def _outside(c: CSR, positions: CSR) -> CSR:

@@ -311,3 +311,11 @@ def test_batches_of_bools_and_single_values(engine: str) -> None:
     A.insert([(0, 1), (1, 2)])
     A.insert([(0, 1)], False, dup_op="land")
     assert A.to_dicts() == {0: {1: False}, 1: {2: True}}
+
+
+def test_zeros_of_both_signs(engine: str) -> None:
+    """Of two calls with one value each, which compare as equal."""
+    A = sr.Matrix(float, 2, 2)
+    A.insert([(0, 0)], 0.0)
+    A.insert([(0, 1)], -0.0)
+    assert np.signbit(to_host(A.to_coo()[2])).tolist() == [False, True]
